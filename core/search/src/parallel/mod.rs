@@ -21,6 +21,7 @@ mod explorer;
 mod pool;
 mod queue;
 mod reach;
+mod share_out;
 mod store;
 #[cfg(test)]
 mod tests;

@@ -61,7 +61,7 @@ impl<'a, T, E, K: SharedKeys> WorkerPool<'a, T, E, K> {
     pub(super) fn new(threads: usize, stock: usize, seed: u64, settings: &'a Settings) -> Self {
         Self {
             settings,
-            store: SharedStore::new(),
+            store: SharedStore::new(threads),
             traces: Traces::new(),
             pool: WorkPool::new(threads, stock),
             threads,

@@ -1,7 +1,7 @@
 //! New layouts: which fields a key has, and all keys written anew. Whoever arranges has the shape and its keys for itself.
 
 use super::joining;
-use super::keys::{Filling, KeySet, MANY};
+use super::keys::{KeySet, MANY};
 use super::layout::{Layout, Shift};
 use super::shape::{NONE, Node, Shape, Unfit};
 use crate::position::Position;
@@ -45,7 +45,7 @@ impl Shape {
         let new = self.lay_out(layouts.len() as u32, len(sets), room);
         let shifts = if joined { None } else { new.shifts_from(&old) };
         for set in sets.iter_mut() {
-            self.write_anew(set, (&old, known), &new, shifts.as_deref());
+            *set = self.written_anew(set, (&old, known), &new, shifts.as_deref());
         }
         self.layout = layouts.len() as u32;
         self.key_bits = new.bits;
@@ -53,31 +53,26 @@ impl Shape {
         self.count_bytes();
     }
 
-    /// Writes the keys of a set anew; the old layout has the first `known` living nodes.
-    fn write_anew<K: KeySet>(
-        &mut self,
-        set: &mut K,
+    /// A set with its keys written anew; the old layout has the first `known` living nodes, and all keys have names.
+    fn written_anew<K: KeySet>(
+        &self,
+        set: &K,
         (old, known): (&Layout, usize),
         new: &Layout,
         shifts: Option<&[Shift]>,
-    ) {
-        let mut keys = K::with_room(new.bits, set.len());
-        let mut filling = Filling::new(&mut keys);
+    ) -> K {
         match shifts {
-            Some(shifts) => set.each(|key, payload| {
-                let key = shifts.iter().fold(0, |moved, shift| moved | shift.of(key));
-                filling.take(key, payload);
-            }),
-            None => {
-                let mut names = vec![0; self.nodes.len()];
-                set.each(|key, payload| {
-                    self.name_all((old, known), key, &mut names);
-                    filling.take(new.write(&names), payload);
-                });
+            Some(shifts) => {
+                set.rewritten(new.bits, || |key| shifts.iter().fold(0, |moved, shift| moved | shift.of(key)))
             }
+            None => set.rewritten(new.bits, || {
+                let mut names = vec![0; self.nodes.len()];
+                move |key| match self.names_behind((old, known), key, &mut names) {
+                    Ok(()) => new.write(&names),
+                    Err(_) => unreachable!("every key was named when the nodes were joined"),
+                }
+            }),
         }
-        drop(filling);
-        *set = keys;
     }
 
     /// Makes a set compact.
@@ -85,21 +80,21 @@ impl Shape {
         if bits_compact(sets) < self.bits() {
             return self.arrange(sets, layouts);
         }
-        let mut keys = K::with_room(self.key_bits, sets[set].len());
-        let mut filling = Filling::new(&mut keys);
-        sets[set].each(|key, payload| filling.take(key, payload));
-        drop(filling);
-        sets[set] = keys;
+        sets[set] = sets[set].rewritten(self.key_bits, || |key| key);
     }
 
-    /// The names of all living nodes behind a key of an old layout, which has the first `known` of them, or none. Nodes that
-    /// are new name what they did not know.
-    fn name_all(&mut self, (old, known): (&Layout, usize), key: u64, names: &mut [u32]) {
+    /// The names of all living nodes behind a key of an old layout, which has the first `known` of them, or none.
+    fn names_behind(&self, (old, known): (&Layout, usize), key: u64, names: &mut [u32]) -> Result<(), Unfit> {
         old.read(key, names);
         if known == 0 {
             self.split(old, names);
         }
-        while let Err(unfit) = self.name_living(known, names) {
+        self.name_living(known, names)
+    }
+
+    /// As [`Self::names_behind`], and nodes that are new name what they did not know.
+    fn name_all(&mut self, old: (&Layout, usize), key: u64, names: &mut [u32]) {
+        while let Err(unfit) = self.names_behind(old, key, names) {
             if let Unfit::Room(node) = unfit {
                 self.make_room(node);
             }

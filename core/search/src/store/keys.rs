@@ -21,16 +21,13 @@ pub enum Keys<P> {
     Compact(CompactTable<P>),
 }
 
-/// The place of a key is fetched while so many others are put into the set.
+/// So many places are fetched at the same time.
 const AHEAD: usize = 16;
 
 /// A set of keys of one layout, in which there may be something with each key.
 pub trait KeySet: Sized {
     /// What is kept with a key.
     type Payload: Copy + Default;
-
-    /// An empty set for keys of this many bits, with room for `len` of them.
-    fn with_room(bits: u32, len: u64) -> Self;
 
     /// This many bits may a key have for a set of `len` keys to take as little memory as it can.
     fn bits_max(len: u64) -> u32;
@@ -41,50 +38,68 @@ pub trait KeySet: Sized {
     /// Every key, with its payload, in an order that has nothing to do with the keys.
     fn each(&self, visit: impl FnMut(u64, Self::Payload));
 
-    /// Tells the processor that the key will be asked for soon.
-    fn prefetch(&self, key: u64);
-
-    /// Puts a key that is not there into the set.
-    fn insert_new(&mut self, key: u64, payload: Self::Payload);
+    /// The set with its keys, each different from the others, written anew with this many bits. Each thread that writes has a
+    /// `writer` of its own.
+    fn rewritten<W: FnMut(u64) -> u64>(&self, bits: u32, writer: impl Fn() -> W + Sync) -> Self;
 }
 
-/// A set that takes many new keys, in their order; each is put into the set when the processor had time to fetch its place.
-pub struct Filling<'k, K: KeySet> {
-    keys: &'k mut K,
-    /// The last keys taken, round and round.
-    waiting: [(u64, K::Payload); AHEAD],
+/// Things that wait until the memory for them has arrived: while one is fetched, others are looked at.
+pub struct FetchQueue<T> {
+    /// The last ones, round and round.
+    waiting: [T; AHEAD],
     taken: usize,
 }
 
-impl<'k, K: KeySet> Filling<'k, K> {
-    /// Nothing is taken yet.
-    pub fn new(keys: &'k mut K) -> Self {
-        Self { keys, waiting: [(0, K::Payload::default()); AHEAD], taken: 0 }
+impl<T: Copy + Default> FetchQueue<T> {
+    /// Nothing waits.
+    pub fn new() -> Self {
+        Self { waiting: [T::default(); AHEAD], taken: 0 }
     }
 
-    /// Takes a key that is not in the set, and was not taken before.
+    /// Lets one more wait; the one that waited longest is ready, if enough of them wait.
     #[inline]
-    pub fn take(&mut self, key: u64, payload: K::Payload) {
-        self.keys.prefetch(key);
-        let slot = &mut self.waiting[self.taken % AHEAD];
-        let (key, payload) = std::mem::replace(slot, (key, payload));
-        if AHEAD <= self.taken {
-            self.keys.insert_new(key, payload);
-        }
+    pub fn push(&mut self, new: T) -> Option<T> {
+        let oldest = std::mem::replace(&mut self.waiting[self.taken % AHEAD], new);
         self.taken += 1;
+        (AHEAD < self.taken).then_some(oldest)
     }
-}
 
-impl<K: KeySet> Drop for Filling<'_, K> {
-    fn drop(&mut self) {
-        for number in self.taken.saturating_sub(AHEAD)..self.taken {
-            let (key, payload) = self.waiting[number % AHEAD];
-            self.keys.insert_new(key, payload);
-        }
+    /// Those that still wait.
+    pub fn rest(self) -> impl Iterator<Item = T> {
+        (self.taken.saturating_sub(AHEAD)..self.taken).map(move |number| self.waiting[number % AHEAD])
     }
 }
 
 impl<P: Copy + Default> Keys<P> {
+    /// An empty set for keys of this many bits, with room for `len` of them.
+    pub fn with_room(bits: u32, len: u64) -> Self {
+        match quotient::len_min(bits, compact::SEGMENT_BITS) {
+            len_min if len_min <= len => Self::Compact(CompactTable::with_room(bits, len)),
+            len_min => {
+                let len_max = if len < MANY { len_min.min(MANY) } else { len_min };
+                Self::Full { table: HashTable::with_room(len), len_max }
+            }
+        }
+    }
+
+    /// Puts a key that is not there into the set.
+    #[inline]
+    fn insert_new(&mut self, key: u64, payload: P) {
+        match self {
+            Self::Full { table, .. } => table.insert_new(mix(key), payload),
+            Self::Compact(table) => table.insert_new(key, payload),
+        }
+    }
+
+    /// Tells the processor that the key will be asked for soon.
+    #[inline]
+    pub fn prefetch(&self, key: u64) {
+        match self {
+            Self::Full { table, .. } => table.prefetch(mix(key)),
+            Self::Compact(table) => table.prefetch(key),
+        }
+    }
+
     /// Whether the set should be put into one with room for more.
     #[inline]
     pub fn is_outgrown(&self) -> bool {
@@ -115,16 +130,6 @@ impl<P: Copy + Default> Keys<P> {
 impl<P: Copy + Default> KeySet for Keys<P> {
     type Payload = P;
 
-    fn with_room(bits: u32, len: u64) -> Self {
-        match quotient::len_min(bits, compact::SEGMENT_BITS) {
-            len_min if len_min <= len => Self::Compact(CompactTable::with_room(bits, len)),
-            len_min => {
-                let len_max = if len < MANY { len_min.min(MANY) } else { len_min };
-                Self::Full { table: HashTable::with_room(len), len_max }
-            }
-        }
-    }
-
     fn bits_max(len: u64) -> u32 {
         quotient::bits_max(len, compact::SEGMENT_BITS)
     }
@@ -143,20 +148,18 @@ impl<P: Copy + Default> KeySet for Keys<P> {
         }
     }
 
-    #[inline]
-    fn prefetch(&self, key: u64) {
-        match self {
-            Self::Full { table, .. } => table.prefetch(mix(key)),
-            Self::Compact(table) => table.prefetch(key),
-        }
-    }
-
-    #[inline]
-    fn insert_new(&mut self, key: u64, payload: P) {
-        match self {
-            Self::Full { table, .. } => table.insert_new(mix(key), payload),
-            Self::Compact(table) => table.insert_new(key, payload),
-        }
+    fn rewritten<W: FnMut(u64) -> u64>(&self, bits: u32, writer: impl Fn() -> W + Sync) -> Self {
+        let mut keys = Self::with_room(bits, self.len());
+        let (mut write, mut fetched) = (writer(), FetchQueue::new());
+        self.each(|key, payload| {
+            let key = write(key);
+            keys.prefetch(key);
+            if let Some((key, payload)) = fetched.push((key, payload)) {
+                keys.insert_new(key, payload);
+            }
+        });
+        fetched.rest().for_each(|(key, payload)| keys.insert_new(key, payload));
+        keys
     }
 }
 
@@ -166,18 +169,17 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[test]
-    fn a_set_that_was_filled_has_what_it_was_given() {
+    fn a_set_that_was_rewritten_has_the_same_keys() {
         for (bits, room) in [(20, 1 << 17), (64, 0), (64, 5000)] {
             for count in [0, 1, AHEAD as u64 - 1, AHEAD as u64, 40, 5000] {
                 let mut keys = Keys::<u8>::with_room(bits, room);
-                let mut filling = Filling::new(&mut keys);
-                (0..count).for_each(|i| filling.take(i * 199, i as u8));
-                drop(filling);
+                (0..count).for_each(|i| *keys.entry(i * 199).1 = i as u8);
+                let mut keys = keys.rewritten(bits, || |key| key + 1);
                 assert_eq!(keys.len(), count);
                 let mut found = BTreeMap::new();
                 keys.each(|key, payload| assert_eq!(found.insert(key, payload), None));
-                assert_eq!(found, (0..count).map(|i| (i * 199, i as u8)).collect());
-                assert!((0..count).all(|i| keys.entry(i * 199) == (true, &mut (i as u8))));
+                assert_eq!(found, (0..count).map(|i| (i * 199 + 1, i as u8)).collect());
+                assert!((0..count).all(|i| keys.entry(i * 199 + 1) == (true, &mut (i as u8))));
             }
         }
     }

@@ -9,6 +9,7 @@
 //! they are crowded one after the other, and no pause is long.
 
 use crate::parallel::apart::Apart;
+use crate::parallel::share_out::share_out;
 use crate::store::pages::{Pages, SharedLine, prefetch};
 use crate::store::quotient::{LINE, Lines, Mixer, lines_min_log};
 use std::collections::HashSet;
@@ -17,10 +18,14 @@ use std::sync::{Mutex, PoisonError};
 
 /// Segments of a table; the top bits of a mixed number choose one.
 pub(super) const SEGMENT_BITS: u32 = 6;
+/// How many there are.
+pub(super) const SEGMENTS: usize = 1 << SEGMENT_BITS;
 /// Slots in use, out of 32, that make a segment grow: 11 of 16 in a line, so that few are full.
 const LOAD_MAX_OF_32: u64 = 23;
 /// A segment grows by so much. It has a size of its own, between one and this many times the smallest.
 const GROWTH: f64 = 1.4;
+/// Segments that will be crowded when there are this many more numbers, of 16, grow with those that are.
+const SOON_OF_16: u64 = 2;
 
 /// The table.
 #[derive(Debug)]
@@ -85,16 +90,18 @@ impl SharedCompact {
         self.segments[index].insert(hash)
     }
 
-    /// Makes room in the segments that are crowded.
-    pub(super) fn grow(&mut self) {
-        let len = self.len();
-        for segment in &mut self.segments {
-            while segment.len_allowed() < len {
+    /// Makes room in the segments that are crowded, or will be soon, with this many threads.
+    pub(super) fn grow(&mut self, threads: usize) {
+        let soon = self.len() + self.len() * SOON_OF_16 / 16;
+        let bits = self.mixer.rest_bits();
+        let crowded: Vec<_> = self.segments.iter_mut().filter(|segment| segment.len_allowed() < soon).collect();
+        share_out(threads, crowded, |segment| {
+            while segment.len_allowed() < soon {
                 let lines = (segment.lines.len() as f64 * GROWTH) as usize + 1;
-                let old = std::mem::replace(segment, Segment::with_lines(self.mixer.rest_bits(), lines));
+                let old = std::mem::replace(segment, Segment::with_lines(bits, lines));
                 old.each(|hash| segment.put(hash));
             }
-        }
+        });
         self.len_max = self.len_allowed();
     }
 
@@ -102,19 +109,9 @@ impl SharedCompact {
         self.segments.iter().map(Segment::len_allowed).min().unwrap_or(0)
     }
 
-    /// Puts a number that is not there into the table.
-    #[inline]
-    pub(super) fn insert_new(&mut self, key: u64) {
-        let (index, hash) = self.mixer.place(key);
-        self.segments[index].put(hash);
-        *self.len.0.get_mut() += 1;
-    }
-
-    /// Every number.
-    pub(super) fn each(&self, mut visit: impl FnMut(u64)) {
-        for (index, segment) in self.segments.iter().enumerate() {
-            segment.each(|hash| visit(self.mixer.number(index, hash)));
-        }
+    /// Every number of a segment.
+    pub(super) fn each_in(&self, segment: usize, mut visit: impl FnMut(u64)) {
+        self.segments[segment].each(|hash| visit(self.mixer.number(segment, hash)));
     }
 
     /// Memory in use, in bytes.
@@ -245,7 +242,7 @@ mod tests {
                     threads.into_iter().map(|thread| thread.join().expect("a thread that ends")).sum()
                 });
                 let mut found = Vec::new();
-                table.each(|number| found.push(number));
+                (0..SEGMENTS).for_each(|segment| table.each_in(segment, |number| found.push(number)));
                 found.sort_unstable();
                 let all = found.len();
                 found.dedup();
@@ -267,7 +264,7 @@ mod tests {
                 let new = known.insert(number);
                 assert_eq!(table.insert(number), new);
                 if new && table.count(1) {
-                    table.grow();
+                    table.grow(1 + i % 3);
                 }
                 if i > 200_000 && i % 1000 == 0 {
                     sum += table.memory_bytes() as f64 / i as f64;
@@ -276,7 +273,7 @@ mod tests {
             }
             assert!(numbers.iter().all(|&number| !table.insert(number)));
             let mut found = HashSet::new();
-            table.each(|number| assert!(found.insert(number)));
+            (0..SEGMENTS).for_each(|segment| table.each_in(segment, |number| assert!(found.insert(number))));
             assert_eq!(found, known);
             if bits < 47 {
                 assert!((4.0..9.0).contains(&(sum / samples)), "{}", sum / samples);

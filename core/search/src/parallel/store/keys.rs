@@ -2,7 +2,8 @@
 
 use super::compact::{self, SharedCompact};
 use super::slots::{self, Slots};
-use crate::store::keys::{KeySet, MANY};
+use crate::parallel::share_out::share_out;
+use crate::store::keys::{FetchQueue, KeySet, MANY};
 use crate::store::quotient::{self, Mixer};
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,6 +15,12 @@ pub(in super::super) const BITS: u32 = 9;
 pub(in super::super) trait SharedKeys: KeySet + Debug + Send + Sync {
     /// Keys have at most this many bits.
     const KEY_BITS: u32;
+
+    /// An empty set for keys of this many bits, with room for `len` of them. It may use this many threads to grow.
+    fn with_room(bits: u32, len: u64, threads: usize) -> Self;
+
+    /// Tells the processor that the key will be asked for soon.
+    fn prefetch(&self, key: u64);
 
     /// Counts keys that were put in; whether it is time to make room.
     fn count(&self, new: u64) -> bool;
@@ -35,6 +42,7 @@ pub(in super::super) trait SharedKeys: KeySet + Debug + Send + Sync {
 #[derive(Debug)]
 pub(in super::super) struct MarkedKeys {
     slots: Slots,
+    threads: usize,
 }
 
 impl MarkedKeys {
@@ -44,6 +52,19 @@ impl MarkedKeys {
     #[inline]
     fn mixer() -> Mixer {
         Mixer::new(Self::KEY_BITS, slots::SEGMENT_BITS)
+    }
+
+    /// Tells the processor that the key will be asked for soon.
+    #[inline]
+    fn prefetch(&self, key: u64) {
+        let (segment, rest) = Self::mixer().place(key);
+        self.slots.prefetch(segment, rest);
+    }
+
+    /// Every key of a segment, with its bits.
+    fn each_in(&self, segment: usize, mut visit: impl FnMut(u64, u16)) {
+        let key = |word: u64| Self::mixer().number(segment, word >> Self::LOW_BITS);
+        self.slots.each_in(segment, |word| visit(key(word), bits_of(word) as u16));
     }
 
     /// The place of a key, and its bits before; `None` if it is new, then it gets the bits `fresh`.
@@ -88,10 +109,6 @@ fn bits_of(word: u64) -> u32 {
 impl KeySet for MarkedKeys {
     type Payload = u16;
 
-    fn with_room(_: u32, len: u64) -> Self {
-        Self { slots: Slots::with_room(Self::LOW_BITS, len) }
-    }
-
     fn bits_max(_: u64) -> u32 {
         Self::KEY_BITS
     }
@@ -101,25 +118,40 @@ impl KeySet for MarkedKeys {
     }
 
     fn each(&self, mut visit: impl FnMut(u64, u16)) {
-        let key = |segment, word: u64| Self::mixer().number(segment, word >> Self::LOW_BITS);
-        self.slots.each(|segment, word| visit(key(segment, word), bits_of(word) as u16));
+        (0..slots::SEGMENTS).for_each(|segment| self.each_in(segment, &mut visit));
     }
 
-    #[inline]
-    fn prefetch(&self, key: u64) {
-        let (segment, rest) = Self::mixer().place(key);
-        self.slots.prefetch(segment, rest);
-    }
-
-    #[inline]
-    fn insert_new(&mut self, key: u64, bits: u16) {
-        let (segment, rest) = Self::mixer().place(key);
-        self.slots.insert_new(segment, rest << Self::LOW_BITS | u64::from(bits) << 1 | 1);
+    fn rewritten<W: FnMut(u64) -> u64>(&self, bits: u32, writer: impl Fn() -> W + Sync) -> Self {
+        let keys = Self::with_room(bits, self.len(), self.threads);
+        share_out(threads_for(self.len(), self.threads), (0..slots::SEGMENTS).collect(), |segment| {
+            let (mut write, mut fetched) = (writer(), FetchQueue::new());
+            self.each_in(segment, |key, marks| {
+                let key = write(key);
+                keys.prefetch(key);
+                if let Some((key, marks)) = fetched.push((key, marks)) {
+                    keys.entry(key, u32::from(marks));
+                }
+            });
+            for (key, marks) in fetched.rest() {
+                keys.entry(key, u32::from(marks));
+            }
+        });
+        keys.count(self.len());
+        keys
     }
 }
 
 impl SharedKeys for MarkedKeys {
     const KEY_BITS: u32 = u64::BITS - Self::LOW_BITS + slots::SEGMENT_BITS;
+
+    fn with_room(_: u32, len: u64, threads: usize) -> Self {
+        Self { slots: Slots::with_room(Self::LOW_BITS, len), threads }
+    }
+
+    #[inline]
+    fn prefetch(&self, key: u64) {
+        self.prefetch(key);
+    }
 
     fn count(&self, new: u64) -> bool {
         self.slots.count(new)
@@ -130,7 +162,8 @@ impl SharedKeys for MarkedKeys {
     }
 
     fn grow(&mut self) {
-        self.slots.grow();
+        let threads = threads_for(self.len(), self.threads);
+        self.slots.grow(threads);
     }
 
     fn is_outgrown(&self) -> bool {
@@ -144,7 +177,13 @@ impl SharedKeys for MarkedKeys {
 
 /// A set of keys: compact once they are many for their length.
 #[derive(Debug)]
-pub(in super::super) enum PlainKeys {
+pub(in super::super) struct PlainKeys {
+    table: Table,
+    threads: usize,
+}
+
+#[derive(Debug)]
+enum Table {
     /// Kept in full length.
     Full {
         slots: Slots,
@@ -167,12 +206,29 @@ impl PlainKeys {
     /// Puts a key into the set; whether it was not there before.
     #[inline]
     pub(super) fn insert(&self, key: u64) -> bool {
-        match self {
-            Self::Compact(table) => table.insert(key),
-            Self::Full { slots, .. } => {
+        match &self.table {
+            Table::Compact(table) => table.insert(key),
+            Table::Full { slots, .. } => {
                 let (segment, rest) = Self::mixer().place(key);
                 slots.entry((segment, rest), || rest << Self::LOW_BITS | 1).1.is_none()
             }
+        }
+    }
+
+    fn segments(&self) -> usize {
+        match &self.table {
+            Table::Full { .. } => slots::SEGMENTS,
+            Table::Compact(_) => compact::SEGMENTS,
+        }
+    }
+
+    /// Every key of a segment.
+    fn each_in(&self, segment: usize, mut visit: impl FnMut(u64)) {
+        match &self.table {
+            Table::Full { slots, .. } => {
+                slots.each_in(segment, |word| visit(Self::mixer().number(segment, word >> Self::LOW_BITS)));
+            }
+            Table::Compact(table) => table.each_in(segment, visit),
         }
     }
 }
@@ -180,94 +236,104 @@ impl PlainKeys {
 impl KeySet for PlainKeys {
     type Payload = ();
 
-    fn with_room(bits: u32, len: u64) -> Self {
-        match quotient::len_min(bits, compact::SEGMENT_BITS) {
-            len_min if len_min <= len => Self::Compact(SharedCompact::with_room(bits, len)),
-            len_min => {
-                let len_max = if len < MANY { len_min.min(MANY) } else { len_min };
-                Self::Full { slots: Slots::with_room(Self::LOW_BITS, len), len_max }
-            }
-        }
-    }
-
     fn bits_max(len: u64) -> u32 {
         quotient::bits_max(len, compact::SEGMENT_BITS)
     }
 
     fn len(&self) -> u64 {
-        match self {
-            Self::Full { slots, .. } => slots.len(),
-            Self::Compact(table) => table.len(),
+        match &self.table {
+            Table::Full { slots, .. } => slots.len(),
+            Table::Compact(table) => table.len(),
         }
     }
 
     fn each(&self, mut visit: impl FnMut(u64, ())) {
-        match self {
-            Self::Full { slots, .. } => {
-                slots.each(|segment, word| visit(Self::mixer().number(segment, word >> Self::LOW_BITS), ()));
-            }
-            Self::Compact(table) => table.each(|key| visit(key, ())),
-        }
+        (0..self.segments()).for_each(|segment| self.each_in(segment, |key| visit(key, ())));
     }
 
-    #[inline]
-    fn prefetch(&self, key: u64) {
-        match self {
-            Self::Full { slots, .. } => {
-                let (segment, rest) = Self::mixer().place(key);
-                slots.prefetch(segment, rest);
+    fn rewritten<W: FnMut(u64) -> u64>(&self, bits: u32, writer: impl Fn() -> W + Sync) -> Self {
+        let keys = Self::with_room(bits, self.len(), self.threads);
+        share_out(threads_for(self.len(), self.threads), (0..self.segments()).collect(), |segment| {
+            let (mut write, mut fetched) = (writer(), FetchQueue::new());
+            self.each_in(segment, |key| {
+                let key = write(key);
+                keys.prefetch(key);
+                if let Some(key) = fetched.push(key) {
+                    keys.insert(key);
+                }
+            });
+            for key in fetched.rest() {
+                keys.insert(key);
             }
-            Self::Compact(table) => table.prefetch(key),
-        }
-    }
-
-    #[inline]
-    fn insert_new(&mut self, key: u64, (): ()) {
-        match self {
-            Self::Full { slots, .. } => {
-                let (segment, rest) = Self::mixer().place(key);
-                slots.insert_new(segment, rest << Self::LOW_BITS | 1);
-            }
-            Self::Compact(table) => table.insert_new(key),
-        }
+        });
+        keys.count(self.len());
+        keys
     }
 }
 
 impl SharedKeys for PlainKeys {
     const KEY_BITS: u32 = u64::BITS;
 
+    fn with_room(bits: u32, len: u64, threads: usize) -> Self {
+        let table = match quotient::len_min(bits, compact::SEGMENT_BITS) {
+            len_min if len_min <= len => Table::Compact(SharedCompact::with_room(bits, len)),
+            len_min => {
+                let len_max = if len < MANY { len_min.min(MANY) } else { len_min };
+                Table::Full { slots: Slots::with_room(Self::LOW_BITS, len), len_max }
+            }
+        };
+        Self { table, threads }
+    }
+
+    #[inline]
+    fn prefetch(&self, key: u64) {
+        match &self.table {
+            Table::Full { slots, .. } => {
+                let (segment, rest) = Self::mixer().place(key);
+                slots.prefetch(segment, rest);
+            }
+            Table::Compact(table) => table.prefetch(key),
+        }
+    }
+
     fn count(&self, new: u64) -> bool {
-        match self {
-            Self::Full { slots, len_max } => slots.count(new) || *len_max <= slots.len(),
-            Self::Compact(table) => table.count(new),
+        match &self.table {
+            Table::Full { slots, len_max } => slots.count(new) || *len_max <= slots.len(),
+            Table::Compact(table) => table.count(new),
         }
     }
 
     fn is_crowded(&self) -> bool {
-        match self {
-            Self::Full { slots, .. } => slots.is_crowded(),
-            Self::Compact(table) => table.is_crowded(),
+        match &self.table {
+            Table::Full { slots, .. } => slots.is_crowded(),
+            Table::Compact(table) => table.is_crowded(),
         }
     }
 
     fn grow(&mut self) {
-        match self {
-            Self::Full { slots, .. } => slots.grow(),
-            Self::Compact(table) => table.grow(),
+        let threads = threads_for(self.len(), self.threads);
+        match &mut self.table {
+            Table::Full { slots, .. } => slots.grow(threads),
+            Table::Compact(table) => table.grow(threads),
         }
     }
 
     fn is_outgrown(&self) -> bool {
-        match self {
-            Self::Full { slots, len_max } => *len_max <= slots.len(),
-            Self::Compact(_) => false,
+        match &self.table {
+            Table::Full { slots, len_max } => *len_max <= slots.len(),
+            Table::Compact(_) => false,
         }
     }
 
     fn memory_bytes(&self) -> u64 {
-        match self {
-            Self::Full { slots, .. } => slots.memory_bytes(),
-            Self::Compact(table) => table.memory_bytes(),
+        match &self.table {
+            Table::Full { slots, .. } => slots.memory_bytes(),
+            Table::Compact(table) => table.memory_bytes(),
         }
     }
+}
+
+/// Few keys are moved sooner than threads start.
+fn threads_for(len: u64, threads: usize) -> usize {
+    if len < MANY { 1 } else { threads }
 }

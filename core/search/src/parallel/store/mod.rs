@@ -48,6 +48,8 @@ pub(super) struct SharedStore<K> {
 
 #[derive(Debug)]
 struct Tables<K> {
+    /// How many threads may work on them when all others wait.
+    threads: usize,
     /// By the number of words.
     lengths: Vec<Option<Box<OfLength<K>>>>,
     /// All that were ever in use, of all lengths.
@@ -91,10 +93,10 @@ impl Key {
 }
 
 impl<K: SharedKeys> SharedStore<K> {
-    /// An empty set.
-    pub(super) fn new() -> Self {
+    /// An empty set for this many threads.
+    pub(super) fn new(threads: usize) -> Self {
         Self {
-            tables: RwLock::new(Tables { lengths: Vec::new(), layouts: Vec::new() }),
+            tables: RwLock::new(Tables { threads, lengths: Vec::new(), layouts: Vec::new() }),
             growing: Mutex::new(()),
             wanted: Apart::default(),
             memory_bytes: AtomicU64::new(0),
@@ -141,7 +143,7 @@ impl<K: SharedKeys> Tables<K> {
     /// by now than those of the epoch given with it.
     fn make_room(&mut self, set: u32, unfit: Option<(Unfit, u32)>) {
         let epoch = self.epoch();
-        let Self { lengths, layouts } = self;
+        let Self { threads, lengths, layouts } = self;
         let (length, kind) = (set as usize / KINDS, set as usize % KINDS);
         if lengths.len() <= length {
             lengths.resize_with(length + 1, || None);
@@ -154,7 +156,7 @@ impl<K: SharedKeys> Tables<K> {
         });
         if of.set_of[kind].is_none() {
             of.set_of[kind] = Some(of.sets.len() as u8);
-            of.sets.push(K::with_room(of.shape.key_bits, 0));
+            of.sets.push(K::with_room(of.shape.key_bits, 0, *threads));
         }
         match unfit {
             Some((unfit, seen)) if seen == epoch => match unfit {

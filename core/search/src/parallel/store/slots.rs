@@ -14,6 +14,7 @@
 //! insertion never fails and never waits.
 
 use crate::parallel::apart::Apart;
+use crate::parallel::share_out::share_out;
 use crate::store::hash::scale;
 use crate::store::pages::{Pages, SharedLine, prefetch};
 use std::sync::OnceLock;
@@ -21,6 +22,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The top bits of a hash, which choose a segment.
 pub(super) const SEGMENT_BITS: u32 = 6;
+/// How many there are.
+pub(super) const SEGMENTS: usize = 1 << SEGMENT_BITS;
 /// Slots of a line.
 const LINE: usize = 8;
 /// Slots in use, out of 16, that make a segment grow.
@@ -67,7 +70,7 @@ impl Slots {
     /// An empty table with room for `len` words.
     pub(super) fn with_room(low_bits: u32, len: u64) -> Self {
         let mut slots = Self::new(low_bits);
-        slots.reserve(len);
+        slots.reserve(len, 1);
         slots
     }
 
@@ -152,31 +155,24 @@ impl Slots {
         self.len_max < self.len()
     }
 
-    /// Puts a word that is not there into the table.
-    #[inline]
-    pub(super) fn insert_new(&mut self, segment: usize, word: u64) {
-        let segment = &mut self.segments[segment];
-        let home = scale(word >> self.low_bits << self.low_bits, segment.lines.len());
-        segment.put(word, home);
-        *self.len.0.get_mut() += 1;
+    /// Makes room, with this many threads.
+    pub(super) fn grow(&mut self, threads: usize) {
+        self.reserve(self.len(), threads);
     }
 
-    /// Makes room.
-    pub(super) fn grow(&mut self) {
-        self.reserve(self.len());
-    }
-
-    /// Makes room for so many words.
-    fn reserve(&mut self, len: u64) {
-        for (index, segment) in self.segments.iter_mut().enumerate() {
-            let soon = if segment.lines.len() < SMALL { len / 4 } else { 0 };
-            while segment.len_allowed() < len + soon {
+    /// Makes room for so many words, and for some more in segments that would be crowded soon.
+    fn reserve(&mut self, len: u64, threads: usize) {
+        let wanted = |segment: &Segment| len + if segment.lines.len() < SMALL { len / 4 } else { len / 16 };
+        let segments = self.segments.iter_mut().enumerate();
+        let crowded = segments.filter(|(_, segment)| segment.len_allowed() < wanted(segment)).collect();
+        share_out(threads, crowded, |(index, segment)| {
+            while segment.len_allowed() < wanted(segment) {
                 let generation = segment.generation + 1;
                 let lines = lines(index, generation);
                 let old = std::mem::replace(segment, Segment::new(generation, lines));
                 old.each(|word| segment.put(word, scale(word >> self.low_bits << self.low_bits, lines)));
             }
-        }
+        });
         self.len_max = self.len_allowed();
     }
 
@@ -184,11 +180,9 @@ impl Slots {
         self.segments.iter().map(Segment::len_allowed).min().unwrap_or(0)
     }
 
-    /// Every word, with the segment it is in.
-    pub(super) fn each(&self, mut visit: impl FnMut(usize, u64)) {
-        for (index, segment) in self.segments.iter().enumerate() {
-            segment.each(|word| visit(index, word));
-        }
+    /// Every word of a segment.
+    pub(super) fn each_in(&self, segment: usize, visit: impl FnMut(u64)) {
+        self.segments[segment].each(visit);
     }
 
     /// Memory in use, in bytes.
@@ -290,7 +284,7 @@ mod tests {
                 threads.into_iter().map(|thread| thread.join().expect("a thread that ends")).collect()
             });
             let mut seen = HashMap::new();
-            slots.each(|_, word| *seen.entry(word >> LOW).or_insert(0) += 1);
+            (0..SEGMENTS).for_each(|segment| slots.each_in(segment, |word| *seen.entry(word >> LOW).or_insert(0) += 1));
             assert!(seen.values().all(|&count| count == 1));
             assert_eq!(seen.len() as u64, news.iter().sum::<u64>());
             assert!(seen.len() as u64 > keys * 9 / 10, "{} of {keys}", seen.len());
@@ -308,7 +302,7 @@ mod tests {
             let word = place(*key).1 << LOW | (i as u64 & 511) << 1 | 1;
             assert_eq!(slots.entry(place(*key), || word).1, None);
             if slots.count(1) {
-                slots.grow();
+                slots.grow(1 + i % 3);
             }
             if i > 100_000 && i % 1000 == 0 {
                 sum += slots.memory_bytes() as f64 / i as f64;

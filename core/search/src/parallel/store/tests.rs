@@ -107,7 +107,7 @@ fn threads_agree_with_a_set() {
     let mut states = 0;
     for seed in 0..60 {
         let (threads, sizes) = sizes(seed);
-        let store = SharedStore::<PlainKeys>::new();
+        let store = SharedStore::<PlainKeys>::new(threads as usize);
         let told: Vec<_> = std::thread::scope(|scope| {
             let work = |thread: u64| {
                 let store = &store;
@@ -129,7 +129,7 @@ fn threads_agree_with_a_set() {
 fn bits_stay_with_their_states() {
     for seed in 0..60 {
         let (threads, sizes) = sizes(seed);
-        let store = SharedStore::<MarkedKeys>::new();
+        let store = SharedStore::<MarkedKeys>::new(threads as usize);
         let told: Vec<_> = std::thread::scope(|scope| {
             let work = |thread: u64| {
                 let store = &store;
@@ -161,7 +161,7 @@ fn bits_stay_with_their_states() {
 /// As many states as make a set compact, in the order of a counter.
 #[test]
 fn many_states_take_at_most_ten_bytes_each() {
-    let store = SharedStore::<PlainKeys>::new();
+    let store = SharedStore::<PlainKeys>::new(3);
     let count = |access: &mut Access<'_, PlainKeys>, states: std::ops::Range<u32>| {
         let mut position = Position::new(<TreeStore as Store>::MEMO_PER_WORD, 0);
         let mut new = 0;
