@@ -258,6 +258,9 @@ export class Workbench {
       await input.press("Enter", { timeout });
     });
     await this.see(`.statusbar-item:has-text("Ln ${line}, Col ${column}")`);
+    // The cursor may have been there before: keys go to the editor only once the line of input has given the focus back.
+    await this.gone(".quick-input-widget:focus-within");
+    await this.see(".monaco-editor.focused");
   }
 
   /** The frame of the webview in which something can be seen. */
