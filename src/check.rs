@@ -7,7 +7,7 @@ use crate::so_far::SoFar;
 use crate::stop::Interrupts;
 use crate::{diagram, exit, output};
 use fabius_base::{Cancel, Finding, Limits, StopReason};
-use fabius_engine::settings::{Progress, Shard, VacuityExtent};
+use fabius_engine::settings::{Progress, Shard, ThreadCount, VacuityExtent};
 use fabius_engine::{CheckContext, Cycles, Event, Fairness, Loaded, Order, Outcome, Settings, Storage};
 use fabius_project::cache::Cache;
 use fabius_project::defines::definition;
@@ -100,7 +100,7 @@ fn check_in_time(
         cancel: cancel.clone(),
         so_far: so_far.clone(),
     };
-    let checked = fabius_supervise::run(&cancel, &voice, settings.threads, move |result| {
+    let checked = fabius_supervise::run(&cancel, &voice, settings.threads.most(), move |result| {
         let checked = panic::catch_unwind(AssertUnwindSafe(|| job.check(&mut reporter)));
         let (code, rest) = checked.unwrap_or_else(|_| {
             reporter.crashed(&job.path, &PANIC.lock().unwrap_or_else(PoisonError::into_inner));
@@ -362,6 +362,11 @@ pub(crate) fn settings(args: &Check) -> Settings {
     }
 }
 
+/// How many threads may search: as many as were asked for, or as the machine has cores.
+fn threads(asked: Option<u16>) -> ThreadCount {
+    asked.map_or_else(ThreadCount::of_machine, |count| ThreadCount::Exactly(count.into()))
+}
+
 /// What the flags that are shared ask for.
 pub(crate) fn asked(question: &Question) -> Settings {
     Settings {
@@ -372,7 +377,7 @@ pub(crate) fn asked(question: &Question) -> Settings {
         progress: question.progress.map_or(Progress::States, Progress::from),
         delaying: question.delays.settings(),
         depth_bounding: question.delays.depth(),
-        threads: usize::from(question.threads),
+        threads: threads(question.threads),
         limits: Limits {
             states_max: question.max_states,
             depth_max: None,

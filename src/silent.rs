@@ -27,7 +27,7 @@ pub fn checked(
             exit::FAULTY
         })?;
     }
-    let (asked, threads) = (cancel.clone(), settings.threads);
+    let (asked, threads) = (cancel.clone(), settings.threads.most());
     let done = fabius_supervise::run(cancel, &Voice::default(), threads, move |result| {
         let started = Instant::now();
         let mut context =

@@ -3,6 +3,7 @@
 use crate::model::{self, timer};
 use fabius_analysis::schedule::{EXPLORATION_TENTHS, ScheduleRequest, Stops, WAITS_TENTHS};
 use fabius_base::{Cancel, Limits};
+use fabius_engine::settings::ThreadCount;
 use fabius_engine::{CheckContext, Fairness, Settings};
 use fabius_supervise::memory;
 use serde::Serialize;
@@ -31,6 +32,7 @@ pub(crate) fn check(arguments: &Value, cancel: &Cancel) -> Result<Value, String>
         formulas: texts(arguments, "ltl")?,
         fairness: fairness.unwrap_or(Fairness::None),
         limits: Limits { states_max, memory_bytes_max: Some(memory::default_bytes()), ..Limits::default() },
+        threads: ThreadCount::of_half_the_machine(),
         ..Settings::default()
     };
     let model = model::read(arguments, &asked.formulas, cancel)?;

@@ -182,7 +182,7 @@ impl Keys {
         let neutral = Settings {
             properties: Vec::new(),
             limits: fabius_base::Limits::default(),
-            threads: 1,
+            threads: fabius_engine::settings::ThreadCount::default(),
             until: None,
             schedule: false,
             whole_states_max: fabius_engine::settings::WHOLE_STATES_MAX,

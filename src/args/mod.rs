@@ -155,9 +155,10 @@ pub struct Question {
     #[command(flatten)]
     pub delays: DelayFlags,
 
-    /// Number of worker threads.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..), help_heading = "How to check")]
-    pub threads: u16,
+    /// Number of worker threads (default: one at first; when a search for a violation of safety takes longer than a moment, as
+    /// many as the machine has cores).
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "How to check")]
+    pub threads: Option<u16>,
 
     /// Stop after this many states, such as 1_000_000, 500k or 2M.
     #[arg(long, value_name = "STATES", value_parser = parse_count, help_heading = "Limits")]

@@ -105,16 +105,26 @@ impl<'a> Situation<'a> {
         let (args, asked) = (self.args, &self.args.question);
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let by_threads = match self.safety {
-            true => args.search != Some(SearchOrder::Bfs) && self.has_exact_store(),
+            // All cores were used already, unless one thread was asked for.
+            true => args.search != Some(SearchOrder::Bfs) && self.has_exact_store() && self.is_alone(),
             false => !self.fair && asked.cycles != Some(CycleSearch::Scc),
         };
-        let helps = self.plain && by_threads && asked.threads == 1 && !args.others.search() && cores > 1;
+        let helps = self.plain
+            && by_threads
+            && asked.threads.is_none_or(|threads| threads == 1)
+            && !args.others.search()
+            && cores > 1;
         helps.then(|| (format!("--threads {cores}"), "faster, and more memory")).into_iter()
+    }
+
+    /// Whether one thread searched.
+    fn is_alone(&self) -> bool {
+        self.property.strategy.as_ref().is_none_or(|strategy| strategy.threads == 1)
     }
 
     /// Orders in which an error that there is may come sooner.
     fn errors_first(&self) -> impl Iterator<Item = Advice> {
-        let alone = self.args.question.threads == 1 && !self.args.others.search();
+        let alone = self.args.question.threads.is_none_or(|threads| threads == 1) && !self.args.others.search();
         let breadth = self.safety && self.plain && alone && self.args.search != Some(SearchOrder::Bfs);
         let breadth = breadth.then(|| ("--search bfs".to_owned(), "short runs first"));
         let delays = self.plain && !self.fair && self.has_exact_store() && (alone || !self.safety);
@@ -136,7 +146,7 @@ impl<'a> Situation<'a> {
         if args.no_reduction {
             advice.push(("without --no-reduction".to_owned(), "fewer states, if steps are independent"));
         }
-        if self.safety && self.plain && args.question.threads == 1 {
+        if self.safety && self.plain && args.question.threads.is_none_or(|threads| threads == 1) {
             if self.has_exact_store() && self.property.bytes_per_state > BYTES_PER_STATE_MANY {
                 advice.push((
                     "--store hash".to_owned(),

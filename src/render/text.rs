@@ -321,17 +321,18 @@ fn figures(property: &PropertyReport, args: &Check) -> String {
     }
     // Whoever chose a search reads which one ran.
     let has_chosen = args.search.is_some() || args.question.cycles.is_some() || args.question.fairness.is_some();
-    let many = 1 < args.question.threads || args.others.search();
+    let many = args.question.threads.is_some_and(|threads| 1 < threads) || args.others.search();
     let names_search = has_chosen || many || !property.tried.is_empty();
     if let Some(strategy) = property.strategy.as_ref().filter(|_| names_search) {
         figures.push(strategy.algorithm.clone());
-        if 1 < strategy.threads {
-            figures.push(counted(strategy.threads as u64, "thread"));
-        }
         figures.extend(strategy.processes.map(|processes| match processes {
             1 => "1 process".to_owned(),
             _ => format!("{processes} processes"),
         }));
+    }
+    let threads = property.strategy.as_ref().map_or(1, |strategy| strategy.threads);
+    if 1 < threads {
+        figures.push(counted(threads as u64, "thread"));
     }
     if property.reduction == ON {
         figures.push("reduced".to_owned());

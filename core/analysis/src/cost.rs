@@ -13,6 +13,7 @@ use fabius_base::{Cancel, Limits, Span};
 use fabius_model::SearchedMachine;
 use fabius_program::facts::each_read;
 use fabius_program::{Expr, Initial, Kind, Program, PropertyKind, Slot, Variable, VariableId, Watch};
+use fabius_search::store::VisitedSet;
 use fabius_search::{self as search, Completeness, Quiet, StopAt, TreeStore};
 use fabius_task::load::Loaded;
 use fabius_task::words::limit_reached;

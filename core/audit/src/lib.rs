@@ -23,7 +23,8 @@ use fabius_model::reduction::Reduced;
 use fabius_model::{SearchedMachine, listed};
 use fabius_program::facts::each_read;
 use fabius_program::{Move, Slot, meaning::Fault};
-use fabius_search::{Model, Next, SearchOutcome, TreeStore};
+use fabius_search::store::VisitedSet;
+use fabius_search::{Model, Next, SearchOutcome};
 use fabius_task::internal_error;
 use fabius_task::settings::Audit;
 use state::Auditor;
@@ -96,9 +97,9 @@ impl Stops<'_> {
 }
 
 /// Audits what a search over this store found out, if that is a proof, in as many states as was asked for.
-pub fn audit<P: Copy + Default, V>(
+pub fn audit<V>(
     model: &mut impl Auditable,
-    store: &mut TreeStore<P>,
+    store: &mut impl VisitedSet,
     outcome: &SearchOutcome<V>,
     asked: Audit,
     stops: &Stops<'_>,
@@ -123,9 +124,9 @@ fn can_audit(machine: &SearchedMachine) -> bool {
 }
 
 /// Audits at most this many states, and none after this many transitions were listed; how many there were.
-fn audit_states<P: Copy + Default>(
+fn audit_states(
     model: &mut impl Auditable,
-    store: &mut TreeStore<P>,
+    store: &mut impl VisitedSet,
     (states_max, listed_max): (u64, u64),
     stops: &Stops<'_>,
 ) -> Result<u64, String> {

@@ -5,8 +5,8 @@ use fabius_analysis::as_state;
 use fabius_machine::{Ending as MachineEnding, Step};
 use fabius_model::SearchedMachine;
 use fabius_program::{CLAIM_PID, Move, Program, StepMarks, Watch, meaning::Fault};
-use fabius_search::TreeStore;
 use fabius_search::store::Inserted;
+use fabius_search::store::VisitedSet;
 use fabius_witness::show::{Names, statement_text};
 use fabius_witness::{Ending, Outcome, State, marks, moves, released, snapshot, stops_accepting, stuttered};
 use std::collections::HashSet;
@@ -16,13 +16,13 @@ use std::sync::Arc;
 const WORDS_PER_TRANSITION: u64 = 64;
 
 /// Compares what a search rests on with the reference interpreter, state by state.
-pub(super) struct Auditor<'a, P> {
+pub(super) struct Auditor<'a, S> {
     program: Arc<Program>,
     watch: Watch,
     /// Only what the claim does wrong is a violation.
     is_infinite: bool,
     hidden_words: usize,
-    pub(super) store: &'a mut TreeStore<P>,
+    pub(super) store: &'a mut S,
     /// Transitions listed so far; those of large states count more than once.
     pub(super) listed: u64,
 }
@@ -45,8 +45,8 @@ type Successors = Vec<(Transition, Vec<u32>)>;
 /// What the machine lists, where that leads in its words, and how the list ends.
 type Listed = (Vec<Transition>, Vec<Vec<u32>>, MachineEnding);
 
-impl<'a, P: Copy + Default> Auditor<'a, P> {
-    pub(super) fn new(machine: &SearchedMachine, store: &'a mut TreeStore<P>) -> Self {
+impl<'a, S: VisitedSet> Auditor<'a, S> {
+    pub(super) fn new(machine: &SearchedMachine, store: &'a mut S) -> Self {
         Self {
             program: Arc::clone(machine.shared_program()),
             watch: machine.machine().watch(),

@@ -5,6 +5,7 @@ use fabius_base::Cancel;
 use fabius_model::reduction::{self, Preserve, Proviso};
 use fabius_program::{Program, Watch};
 use fabius_search::reduce::OffStack;
+use fabius_search::store::TreeStore;
 use fabius_search::{Quiet, Settings as Searching, StopAt, depth_first};
 use fabius_task::load::load;
 use fabius_task::settings::Settings;

@@ -1,7 +1,7 @@
 //! A search for violations of safety, with a reduction where [`Trials`] find that it pays.
 
 use crate::run::audited;
-use crate::safety::{self, Explored, How};
+use crate::safety::{self, Explored, How, Joined};
 use fabius_base::Limits;
 use fabius_model::SearchedMachine;
 use fabius_model::reduction::{Proviso, Reduced, Trials, Trying, WhyNot};
@@ -10,7 +10,10 @@ use fabius_search::reduce::OffStack;
 use fabius_search::{self as search, StopAt, TreeStore};
 use fabius_task::query::event_trace;
 use fabius_task::report::{OFF, ON};
-use fabius_task::settings::{Order, Storage};
+use fabius_task::settings::{ALONE_TRANSITIONS, Order, Storage};
+
+/// The reduction that needs no stack leaves more states: only this many threads are faster with it than one with the other.
+const THREADS_FOR_LOOPS: usize = 4;
 
 /// Explores a model, with a reduction if that pays and no more than a verdict was asked for. What the report says of the reduction
 /// comes with it, and how many states were stored before the search began anew.
@@ -31,7 +34,8 @@ pub(crate) fn explore(
     let has_trace = event_trace(task.program).map(|_| WhyNot::Trace);
     let (until, now) = (settings.until, context.now);
     let is_late = || until.is_some_and(|until| until <= now());
-    let proviso = if how.threads == 1 { Proviso::Stack } else { Proviso::Loops };
+    let alone = how.threads.exactly() == 1 && how.threads.joining() < THREADS_FOR_LOOPS;
+    let proviso = if alone { Proviso::Stack } else { Proviso::Loops };
     let (first, cancel) = (settings.whole_states_max, context.cancel.clone());
     let mut trials = Trials::new(machine, proviso, has_trace, first, &is_late, cancel);
     let mut states_before = 0;
@@ -45,7 +49,7 @@ pub(crate) fn explore(
     match trials.plan() {
         Ok(plan) => {
             let reduced = Reduced::of(machine.clone(), plan);
-            (explore_reduced(task, machine, reduced, how, context), (ON.to_owned(), states_before))
+            (explore_reduced(task, machine, (reduced, proviso), how, context), (ON.to_owned(), states_before))
         }
         Err(why) => (safety::explore(task, machine, how, stop_at, context), (why.to_string(), 0)),
     }
@@ -63,9 +67,15 @@ fn beside_trials(
     let observer = EngineObserver::new(task, context, Goal::Violation, machine.places(), None);
     let searching = search_settings(limits, &observer);
     let mut observer = Trying::new(observer, trials, limits);
-    if 1 < how.threads {
-        let outcome = safety::together(machine, how.threads, &mut observer, &searching);
+    if 1 < how.threads.exactly() {
+        let outcome = safety::together(machine, how.threads.exactly(), &mut observer, &searching);
         return Explored::by_threads(outcome, observer.observer.keys);
+    }
+    if 1 < how.threads.joining() {
+        let mut joined = safety::joined(machine, how.threads.joining(), &mut observer, &searching);
+        let keys = observer.observer.keys;
+        let audited = if trials.pays() { None } else { joined.audited(machine, task.settings, context) };
+        return joined.explored(keys, audited);
     }
     let mut store = TreeStore::new();
     let outcome = search::depth_first(machine, &mut store, &mut observer, &searching);
@@ -78,14 +88,23 @@ fn beside_trials(
 fn explore_reduced(
     task: &Task<'_>,
     machine: &SearchedMachine,
-    reduced: Reduced,
+    (mut reduced, proviso): (Reduced, Proviso),
     how: How,
     context: &mut CheckContext<'_>,
 ) -> Explored {
     let mut observer = EngineObserver::new(task, context, Goal::Violation, machine.places(), None);
     let searching = search_settings(task.settings.limits, &observer);
-    if 1 < how.threads {
-        let mut models = vec![reduced; how.threads];
+    if proviso == Proviso::Loops && 1 < how.threads.joining() {
+        let (threads, settings) = ((how.threads.joining(), ALONE_TRANSITIONS), task.settings);
+        let reached =
+            search::parallel::reach_from_depth_first(&mut reduced, threads, &mut observer, &searching, safety::SEED);
+        let mut joined = Joined { outcome: reached.outcome, visited: reached.visited };
+        let keys = observer.keys;
+        let audited = joined.audited(&mut reduced, settings, context);
+        return joined.explored(keys, audited);
+    }
+    if 1 < how.threads.exactly() {
+        let mut models = vec![reduced; how.threads.exactly()];
         let outcome = search::parallel::reach(&mut models, &mut observer, &searching, safety::SEED);
         return Explored::by_threads(outcome, observer.keys);
     }

@@ -12,7 +12,8 @@ use fabius_checkpoint::not_kept;
 use fabius_counterexample::Counterexample;
 use fabius_observe::{CheckContext, Event};
 use fabius_program::Program;
-use fabius_search::{SearchOutcome, TreeStore};
+use fabius_search::SearchOutcome;
+use fabius_search::store::VisitedSet;
 use fabius_strategy::{self as strategy, Asked, Choice, Strategy, choose};
 use fabius_task::internal_error;
 use fabius_task::load::Loaded;
@@ -22,9 +23,9 @@ use fabius_task::settings::{CheckpointFiles, Settings};
 use std::sync::Arc;
 
 /// Audits what a search over this store found out, if that is a proof.
-pub(crate) fn audited<P: Copy + Default, V>(
+pub(crate) fn audited<V>(
     model: &mut impl Auditable,
-    store: &mut TreeStore<P>,
+    store: &mut impl VisitedSet,
     outcome: &SearchOutcome<V>,
     settings: &Settings,
     context: &CheckContext<'_>,

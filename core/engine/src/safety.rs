@@ -5,18 +5,19 @@ use crate::reducing;
 use crate::run::audited;
 use crate::task::{Checked, measured, refused};
 use fabius_analysis::{dead_code, marks};
-use fabius_audit::Audited;
+use fabius_audit::{Auditable, Audited};
 use fabius_base::Limits;
 use fabius_counterexample::{Found, Shorter};
 use fabius_model::{Budget, SearchedMachine};
 use fabius_observe::{CheckContext, EngineObserver, Goal, Task};
 use fabius_program::{Move, Program, Watch, meaning::Fault};
+use fabius_search::parallel::Visited;
 use fabius_search::{self as search, BitstateStore, Completeness, FingerprintStore, Model, StopAt, TreeStore};
 use fabius_task::load::Loaded;
 use fabius_task::plan::Planned;
 use fabius_task::query::event_trace;
 use fabius_task::report::{ON, PropertyReport};
-use fabius_task::settings::{Order, Settings, Storage};
+use fabius_task::settings::{ALONE_TRANSITIONS, Order, Settings, Storage, ThreadCount};
 use fabius_verdict as verdict;
 use std::sync::Arc;
 
@@ -56,7 +57,7 @@ impl Explored {
 pub(crate) struct How {
     pub order: Order,
     pub store: Storage,
-    pub threads: usize,
+    pub threads: ThreadCount,
 }
 
 /// Searches the reachable states, and confirms what was found.
@@ -123,9 +124,15 @@ pub(crate) fn explore(
     let mut engine_observer = EngineObserver::new(task, context, Goal::Violation, machine.places(), None);
     let settings = search::Settings { limits, stop_at, cancel: engine_observer.context.cancel.clone() };
     let breadth = how.order == Order::BreadthFirst;
-    if 1 < how.threads {
-        let outcome = together(machine, how.threads, &mut engine_observer, &settings);
+    if 1 < how.threads.exactly() {
+        let outcome = together(machine, how.threads.exactly(), &mut engine_observer, &settings);
         return Explored::by_threads(outcome, engine_observer.keys);
+    }
+    if 1 < how.threads.joining() {
+        let mut joined = joined(machine, how.threads.joining(), &mut engine_observer, &settings);
+        let EngineObserver { keys, context, .. } = engine_observer;
+        let audited = joined.audited(machine, task.settings, context);
+        return joined.explored(keys, audited);
     }
     match how.store {
         Storage::Tree => {
@@ -170,8 +177,53 @@ pub(crate) fn together(
     outcome
 }
 
+/// Searches with one thread, which others join if the search takes a while.
+pub(crate) fn joined(
+    machine: &mut SearchedMachine,
+    threads: usize,
+    observer: &mut impl search::Observer<Move, Fault>,
+    settings: &search::Settings,
+) -> Joined {
+    let reached =
+        search::parallel::reach_from_depth_first(machine, (threads, ALONE_TRANSITIONS), observer, settings, SEED);
+    reached.models.iter().for_each(|clone| machine.learn(clone));
+    Joined { outcome: reached.outcome, visited: reached.visited }
+}
+
+/// What a search found that threads may have joined, and what it visited.
+pub(crate) struct Joined {
+    pub outcome: SearchOutcome,
+    pub visited: Visited,
+}
+
+impl Joined {
+    pub(crate) fn explored(self, keys: Vec<u64>, audited: Audited) -> Explored {
+        let store_bytes = match &self.visited {
+            Visited::Alone(store) => search::Store::memory_bytes(store),
+            Visited::Together(store) => store.memory_bytes(),
+        };
+        Explored { outcome: self.outcome, store_bytes, keys, audited }
+    }
+
+    /// Audits what was proved.
+    pub(crate) fn audited(
+        &mut self,
+        model: &mut impl Auditable,
+        settings: &Settings,
+        context: &mut CheckContext<'_>,
+    ) -> Audited {
+        match &mut self.visited {
+            Visited::Alone(store) => audited(model, store, &self.outcome, settings, context),
+            Visited::Together(store) => audited(model, store, &self.outcome, settings, context),
+        }
+    }
+}
+
 /// Looks for the shortest run to a violation, as far as a budget goes that depends on `work`, the transitions of the search that
 /// found it: such a run if there is one, and the one found with what is known of it.
+///
+/// Which violation a long search finds first may depend on the pace of its threads, and on their number; then the nearest one of any
+/// kind is shown, which does not.
 pub(crate) fn shortest(
     task: &Task<'_>,
     machine: &mut SearchedMachine,
@@ -189,12 +241,16 @@ pub(crate) fn shortest(
     }
     let limits = Limits { depth_max: None, ..task.settings.limits };
     let budget = Budget::new(task.settings.clarify_transitions(work), machine);
+    let (sought, stop_at) = if work < ALONE_TRANSITIONS { (Some(key), StopAt::Never) } else { (None, StopAt::First) };
     let engine_observer =
-        EngineObserver::new(task, context, Goal::ShorterRun, machine.places(), Some(key)).within(&budget);
-    let settings = search::Settings { limits, stop_at: StopAt::Never, cancel: engine_observer.context.cancel.clone() };
+        EngineObserver::new(task, context, Goal::ShorterRun, machine.places(), sought).within(&budget);
+    let settings = search::Settings { limits, stop_at, cancel: engine_observer.context.cancel.clone() };
     let explored = run(machine, &mut TreeStore::new(), engine_observer, &settings, true);
-    let same = explored.keys.iter().position(|&other| other == key);
-    match same.and_then(|index| explored.outcome.violations.into_iter().nth(index)) {
+    let wanted = match sought {
+        Some(key) => explored.keys.iter().position(|&other| other == key),
+        None => Some(0),
+    };
+    match wanted.and_then(|index| explored.outcome.violations.into_iter().nth(index)) {
         Some(nearest) => {
             let wrong = nearest.kind.into();
             (Some(Found { wrong, path: nearest.path, shorter: Shorter::None, ..found.clone() }), found)

@@ -13,7 +13,7 @@ use fabius_strategy::Choice;
 use fabius_task::internal_error;
 use fabius_task::load::Loaded;
 use fabius_task::plan::Planned;
-use fabius_task::report::{PropertyReport, Stopped, Verdict};
+use fabius_task::report::{PropertyReport, Stopped, StrategyReport, Verdict};
 use fabius_task::settings::Storage;
 use fabius_task::words::memory;
 use fabius_verdict::Reason;
@@ -69,7 +69,9 @@ impl Checked {
     /// Says which search it was, if there was one.
     pub(crate) fn describe(&mut self, choice: &Choice, program: &Program, planned: &Planned) {
         let ran = !self.report.search.is_empty();
-        self.report.strategy = ran.then(|| choice.report(program, planned.question));
+        let joined = self.report.threads;
+        let strategy = |report: StrategyReport| StrategyReport { threads: report.threads.max(joined), ..report };
+        self.report.strategy = ran.then(|| strategy(choice.report(program, planned.question)));
     }
 
     /// Adds what a search found, once it is confirmed; of what is not, the first failure is kept.
@@ -172,6 +174,7 @@ pub(crate) fn measured<V>(planned: &Planned, outcome: &SearchOutcome<V>, seconds
         transitions: statistics.transitions(),
         matched: statistics.matched,
         depth: statistics.depth,
+        threads: outcome.workers.len(),
         seconds,
         memory_bytes: statistics.memory_bytes,
         bytes_per_state: statistics.memory_bytes as f64 / statistics.states.max(1) as f64,

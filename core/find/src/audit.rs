@@ -12,6 +12,7 @@ use fabius_analysis::as_state;
 use fabius_base::Cancel;
 use fabius_program::{Move, Program, Watch};
 use fabius_search::store::Inserted;
+use fabius_search::store::VisitedSet;
 use fabius_search::{Model, Next, SearchOutcome, TreeStore};
 use fabius_task::settings::Audit;
 use fabius_witness::{Ending, Outcome, State, moves, released};

@@ -28,39 +28,56 @@ pub fn depth_first<M: Model, S: Store, O: Observer<M::Label, M::Fault>>(
     observer: &mut O,
     settings: &Settings,
 ) -> Outcome<M::Label, M::Fault> {
-    let mut search = DepthFirst {
-        stack: DfsStack::new(model, S::MEMO_PER_WORD),
-        model,
-        store,
-        observer,
-        budget: Budget::new(settings),
-        statistics: Statistics::default(),
-        violations: Violations::new(settings.stop_at),
-    };
-    let run = search.run();
-    search.statistics.memory_bytes = search.statistics.memory_bytes.max(search.memory_bytes());
-    search.violations.conclude(run, search.store.exactness(), search.statistics)
+    let mut search = DepthFirst::new(model, store, observer, settings, u64::MAX);
+    let ended = search.run().map_continue(|_| ());
+    search.conclude(ended)
 }
 
-struct DepthFirst<'a, M: Model, S: Store, O> {
+/// A search that others may go on with.
+pub(crate) struct DepthFirst<'a, M: Model, S: Store, O> {
     model: &'a mut M,
     store: &'a mut S,
     observer: &'a mut O,
     budget: Budget<'a>,
-    stack: DfsStack<M, (), S::Probe>,
-    statistics: Statistics,
-    violations: Violations<M::Label, M::Fault>,
+    /// After this many transitions, others go on.
+    transitions_max: u64,
+    pub(crate) stack: DfsStack<M, (), S::Probe>,
+    pub(crate) statistics: Statistics,
+    pub(crate) violations: Violations<M::Label, M::Fault>,
 }
 
-impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> DepthFirst<'_, M, S, O> {
-    fn run(&mut self) -> ControlFlow<Halt> {
+/// How far a search came that was not halted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Extent {
+    /// All states were visited.
+    Whole,
+    /// What is left is on the stack.
+    Part,
+}
+
+impl<'a, M: Model, S: Store, O: Observer<M::Label, M::Fault>> DepthFirst<'a, M, S, O> {
+    /// A search that has not begun.
+    pub(crate) fn new(
+        model: &'a mut M,
+        store: &'a mut S,
+        observer: &'a mut O,
+        settings: &'a Settings,
+        transitions_max: u64,
+    ) -> Self {
+        let stack = DfsStack::new(model, S::MEMO_PER_WORD);
+        let (budget, violations) = (Budget::new(settings), Violations::new(settings.stop_at));
+        let statistics = Statistics::default();
+        Self { model, store, observer, budget, transitions_max, stack, statistics, violations }
+    }
+
+    pub(crate) fn run(&mut self) -> ControlFlow<Halt, Extent> {
         let mut initial = Vec::new();
         if let Err(fault) = self.model.initial(&mut initial) {
-            return self.report(ViolationKind::Fault(fault), None);
+            return self.report(ViolationKind::Fault(fault), None).map_continue(|()| Extent::Whole);
         }
         if self.budget.too_deep(0) {
             self.cut();
-            return ControlFlow::Continue(());
+            return ControlFlow::Continue(Extent::Whole);
         }
         self.stack.reset(&initial);
         self.store.insert(&mut self.stack.position, Class::Ordinary);
@@ -69,12 +86,22 @@ impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> DepthFirst<'_, M, S, O
         self.visit()
     }
 
+    /// The outcome of a search that ran to its end or was halted.
+    pub(crate) fn conclude(mut self, ended: ControlFlow<Halt>) -> Outcome<M::Label, M::Fault> {
+        self.statistics.memory_bytes = self.statistics.memory_bytes.max(self.memory_bytes());
+        self.violations.conclude(ended, self.store.exactness(), self.statistics)
+    }
+
     /// Visits the state on the stack and all that can be reached from it.
-    fn visit(&mut self) -> ControlFlow<Halt> {
-        while let Some(found) = self.stack.next(self.model) {
+    fn visit(&mut self) -> ControlFlow<Halt, Extent> {
+        loop {
             if self.budget.step_is_due() {
                 self.look()?;
+                if self.transitions_max <= self.statistics.transitions() {
+                    return ControlFlow::Continue(Extent::Part);
+                }
             }
+            let Some(found) = self.stack.next(self.model) else { return ControlFlow::Continue(Extent::Whole) };
             match found {
                 Next::Successor { label, transient, fault, .. } => {
                     if let Some(fault) = fault {
@@ -91,7 +118,6 @@ impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> DepthFirst<'_, M, S, O
                 }
             }
         }
-        ControlFlow::Continue(())
     }
 
     /// Goes to the successor, unless it was visited before or lies too deep.

@@ -98,6 +98,8 @@ pub(crate) struct Frame<C, L, Data> {
     /// Frames from this one downwards that the memo of the position does not reflect: those that were not
     /// looked up since the last stored state.
     stale_run: u32,
+    /// What was listed: successors, and transitions without one. The last one leads to the frame above.
+    pub(crate) listed: u32,
     pub(crate) transient: bool,
     /// Of the transitions since the last stored state.
     pub(crate) marks: Marks,
@@ -152,6 +154,18 @@ impl<M: Model, Data, Probe: Copy> DfsStack<M, Data, Probe> {
         }
     }
 
+    /// The same stack for a search that keeps something else with each state, and asks another visited set of the same kind.
+    pub(crate) fn hand_over<D, P>(mut self, data: impl Fn(Data) -> D) -> DfsStack<M, D, P> {
+        self.forget_ahead();
+        let Self { position, frames, hidden, depth, transient_visits, policy, rejected, .. } = self;
+        let frame = |frame: Frame<M::Cursor, M::Label, Data>| {
+            let Frame { cursor, label, changes, stale_run, listed, transient, marks, data: old } = frame;
+            Frame { cursor, label, changes, stale_run, listed, transient, marks, data: data(old) }
+        };
+        let frames = frames.into_iter().map(frame).collect();
+        DfsStack { position, frames, hidden, depth, transient_visits, policy, ahead: None, proposed: None, rejected }
+    }
+
     /// Frames on the stack.
     pub(crate) fn len(&self) -> usize {
         self.frames.len()
@@ -201,7 +215,7 @@ impl<M: Model, Data, Probe: Copy> DfsStack<M, Data, Probe> {
         self.position.forget();
         let cursor = model.begin(self.position.state());
         let marks = Marks::NONE;
-        self.frames.push(Frame { cursor, label: None, changes: 0, stale_run: 0, transient, marks, data });
+        self.frames.push(Frame { cursor, label: None, changes: 0, stale_run: 0, listed: 0, transient, marks, data });
         self.depth = 0;
         self.transient_visits = 0;
     }
@@ -210,6 +224,7 @@ impl<M: Model, Data, Probe: Copy> DfsStack<M, Data, Probe> {
     #[inline]
     pub(crate) fn next(&mut self, model: &mut M) -> Option<Next<M::Label, M::Fault>> {
         let frame = self.frames.last_mut()?;
+        frame.listed = frame.listed.wrapping_add(1);
         if let Some(ahead) = self.ahead.take() {
             self.proposed = ahead.probe;
             return Some(ahead.found);
@@ -227,7 +242,7 @@ impl<M: Model, Data, Probe: Copy> DfsStack<M, Data, Probe> {
     /// Lists the successors of the state on top from the beginning.
     pub(crate) fn rewind(&mut self, model: &mut M) {
         if let Some(frame) = self.frames.last_mut() {
-            frame.cursor = model.begin(self.position.state());
+            (frame.cursor, frame.listed) = (model.begin(self.position.state()), 0);
         }
     }
 
@@ -390,7 +405,7 @@ impl<M: Model, Data, Probe: Copy> DfsStack<M, Data, Probe> {
     ) {
         let changes = self.position.accept() as u32;
         let cursor = model.begin(self.position.state());
-        self.frames.push(Frame { cursor, label, changes, stale_run, transient, marks, data });
+        self.frames.push(Frame { cursor, label, changes, stale_run, listed: 0, transient, marks, data });
         self.depth += u64::from(label.is_some());
     }
 

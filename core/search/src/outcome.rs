@@ -314,6 +314,11 @@ impl<Label, Fault> Violations<Label, Fault> {
         }
     }
 
+    /// What was found, and which key each has.
+    pub(crate) fn into_listed(self) -> (Vec<Violation<Label, Fault>>, HashMap<u64, usize>) {
+        (self.listed, self.by_key)
+    }
+
     /// Makes the outcome of a search that ran to its end or was halted.
     pub(crate) fn conclude(
         self,

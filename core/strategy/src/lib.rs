@@ -20,7 +20,7 @@ use fabius_task::plan::{Planned, Question, plan};
 use fabius_task::report::StrategyReport;
 use fabius_task::scheduler::scheduler_of;
 use fabius_task::settings::{
-    Audit, Delaying, DepthBounding, Fairness, Order, Progress, SampleKind, Settings, Shard, Storage,
+    Audit, Delaying, DepthBounding, Fairness, Order, Progress, SampleKind, Settings, Shard, Storage, ThreadCount,
 };
 
 /// The searches, each with what it depends on.
@@ -33,7 +33,7 @@ pub enum Strategy {
         /// How states are remembered.
         store: Storage,
         /// Worker threads.
-        threads: usize,
+        threads: ThreadCount,
     },
     /// For violations of safety: every reachable state, nearest first, by several processes.
     Partitioned {
@@ -209,7 +209,7 @@ impl Choice {
         match &self.strategy {
             Strategy::Exhaustive { order, threads, .. } => {
                 let shortened = *order == Order::DepthFirstThenShorten && !report.keep_going;
-                StrategyReport { threads: *threads, shortened, ..report }
+                StrategyReport { threads: threads.exactly(), shortened, ..report }
             }
             Strategy::Partitioned { processes } => StrategyReport { processes: Some(*processes), ..report },
             Strategy::Delays { delaying, .. } => {

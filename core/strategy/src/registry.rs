@@ -6,7 +6,9 @@
 use super::Feature::{self, *};
 use super::{CycleSearch, DelayedCycleSearch, Strategy};
 use fabius_task::plan::Question::{self, Acceptance, Claim, Progress as Livelock, Safety};
-use fabius_task::settings::{Cycles, DelayMode, Delaying, Fairness, Order, Progress, SampleKind, Settings, Storage};
+use fabius_task::settings::{
+    Cycles, DelayMode, Delaying, Fairness, Order, Progress, SampleKind, Settings, Storage, ThreadCount,
+};
 
 /// What a search can do, and what it is called.
 pub struct Row {
@@ -51,7 +53,7 @@ pub const SEARCHES: &[Row] = &[
         questions: &[Safety],
         asked_by: &[],
         supports: &[DEPTH_FIRST, ANY_STORE, &[MaxDepth, Prune, KeepGoing, FullAudit]],
-        build: |settings| exhaustive(settings, settings.store.unwrap_or_default(), 1),
+        build: |settings| exhaustive(settings, settings.store.unwrap_or_default(), may_be_joined(settings)),
     },
     Row {
         name: "dfs",
@@ -69,7 +71,7 @@ pub const SEARCHES: &[Row] = &[
         questions: &[Safety],
         asked_by: &[],
         supports: &[&[OrderOf(Order::BreadthFirst)], ANY_STORE, &[MaxDepth, Prune, KeepGoing, FullAudit]],
-        build: |settings| exhaustive(settings, settings.store.unwrap_or_default(), 1),
+        build: |settings| exhaustive(settings, settings.store.unwrap_or_default(), ThreadCount::Exactly(1)),
     },
     Row {
         name: "bfs",
@@ -166,7 +168,7 @@ pub const SEARCHES: &[Row] = &[
         questions: &[Livelock],
         asked_by: &[],
         supports: &[DEPTH_FIRST, TREE, ANY_PROGRESS, &[CyclesBy(Cycles::DfsFifo), Threads, MaxDepth, Prune, FullAudit]],
-        build: |settings| cycles(settings, CycleSearch::DfsFifo, settings.threads),
+        build: |settings| cycles(settings, CycleSearch::DfsFifo, settings.threads.exactly()),
     },
     Row {
         name: "ndfs",
@@ -192,7 +194,7 @@ pub const SEARCHES: &[Row] = &[
             TREE,
             &[ProgressOn(Progress::States), CyclesBy(Cycles::NestedDfs), Threads, MaxDepth, Prune],
         ],
-        build: |settings| cycles(settings, CycleSearch::NestedDfs, settings.threads),
+        build: |settings| cycles(settings, CycleSearch::NestedDfs, settings.threads.exactly()),
     },
     Row {
         name: "scc",
@@ -220,7 +222,7 @@ pub const SEARCHES: &[Row] = &[
             ANY_PROGRESS,
             &[CyclesBy(Cycles::Map), MaxDelays, RandomSeed, Threads, Checkpoint],
         ],
-        build: |settings| delayed_cycles(settings, DelayedCycleSearch::Map, settings.threads),
+        build: |settings| delayed_cycles(settings, DelayedCycleSearch::Map, settings.threads.exactly()),
     },
     Row {
         name: "iterative-scc",
@@ -259,7 +261,14 @@ pub const SEARCHES: &[Row] = &[
 /// What all searches that draw runs support.
 const SAMPLES: &[Feature] = &[Mode(DelayMode::Sample), Runs, Shard, Seed, RandomSeed, MaxDepth, KeepGoing];
 
-fn exhaustive(settings: &Settings, store: Storage, threads: usize) -> Strategy {
+/// The threads that may join a depth-first search: none where the order is to be strict, or states could be missed.
+fn may_be_joined(settings: &Settings) -> ThreadCount {
+    let is_free = settings.search == Order::DepthFirstThenShorten && settings.limits.depth_max.is_none();
+    let is_exact = settings.store.unwrap_or_default().is_exact();
+    if is_free && is_exact { settings.threads } else { ThreadCount::Exactly(1) }
+}
+
+fn exhaustive(settings: &Settings, store: Storage, threads: ThreadCount) -> Strategy {
     Strategy::Exhaustive { order: settings.search, store, threads }
 }
 

@@ -4,7 +4,7 @@ use crate::plan::Question;
 use crate::pool::Processes;
 use crate::settings::{
     Audit, CheckpointFiles, Cycles, DEPTH_INCREMENT, DelayMode, Delaying, DepthBounding, Fairness, Order, Progress,
-    SampleKind, SchedulerBase, SchedulerChoice, Settings, Shard, Storage,
+    SampleKind, SchedulerBase, SchedulerChoice, Settings, Shard, Storage, ThreadCount,
 };
 
 /// Something that a search supports or not.
@@ -131,8 +131,8 @@ impl Settings {
         if self.cycles != Cycles::Suitable {
             add(Feature::CyclesBy(self.cycles), format!("--cycles {}", self.cycles.as_str()));
         }
-        if 1 < self.threads {
-            add(Feature::Threads, format!("--threads {}", self.threads));
+        if 1 < self.threads.exactly() {
+            add(Feature::Threads, format!("--threads {}", self.threads.exactly()));
         }
         match self.processes.elsewhere {
             Some(_) => add(Feature::Processes, "--hosts FILE".to_owned()),
@@ -220,7 +220,7 @@ impl Settings {
             delaying: None,
             depth_bounding: None,
             checkpoint_files: CheckpointFiles::default(),
-            threads: 1,
+            threads: ThreadCount::default(),
             processes: Processes::default(),
             limits,
             ..self.clone()
@@ -247,7 +247,7 @@ impl Settings {
         match feature {
             Feature::OrderOf(_) => self.search = Order::default(),
             Feature::Store(_) => self.store = None,
-            Feature::Threads => self.threads = 1,
+            Feature::Threads => self.threads = ThreadCount::default(),
             Feature::Processes => self.processes = Processes::default(),
             Feature::CyclesBy(_) => self.cycles = Cycles::default(),
             Feature::Fair(_) => self.fairness = Fairness::default(),

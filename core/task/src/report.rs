@@ -205,6 +205,9 @@ pub struct PropertyReport {
     /// set and none of them a violation. None if there was no such audit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub audited: Option<u64>,
+    /// How many threads searched, if several did.
+    #[serde(skip)]
+    pub threads: usize,
     /// One sentence that says what the verdict rests on.
     pub reason: String,
     /// Why the search stopped early, if it did.
@@ -449,6 +452,7 @@ impl PropertyReport {
             expected: None,
             exhaustive: false,
             audited: None,
+            threads: 1,
             reason: reason.to_owned(),
             stopped: None,
             search: "",

@@ -25,6 +25,9 @@ const CLARIFY_INFINITE_BESIDE: u64 = 300_000;
 
 /// More steps in each round of a search in the order of depth, unless somebody chose otherwise.
 pub const DEPTH_INCREMENT: u32 = 100;
+/// After this many transitions, which take a fifth of a second or so, other threads join a search. A violation that it finds before
+/// does not depend on their number.
+pub const ALONE_TRANSITIONS: u64 = 1_000_000;
 /// This many runs are drawn, unless somebody chose otherwise.
 const RUNS_MAX: u64 = 1_000;
 
@@ -72,8 +75,8 @@ pub struct Settings {
     pub depth_bounding: Option<DepthBounding>,
     /// Where a search in the order of delays or of depth is kept, and where it goes on.
     pub checkpoint_files: CheckpointFiles,
-    /// This many threads may search.
-    pub threads: usize,
+    /// How many threads may search.
+    pub threads: ThreadCount,
     /// This many processes may search, and who starts them.
     pub processes: Processes,
     /// How much a search may use.
@@ -126,7 +129,7 @@ impl Default for Settings {
             delaying: None,
             depth_bounding: None,
             checkpoint_files: CheckpointFiles::default(),
-            threads: 1,
+            threads: ThreadCount::default(),
             processes: Processes::default(),
             limits: Limits::default(),
             clarify_transitions_max: CLARIFY_TRANSITIONS_MAX,
@@ -134,6 +137,61 @@ impl Default for Settings {
             until: None,
         }
     }
+}
+
+/// How many threads may search.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ThreadCount {
+    /// As many, from the beginning.
+    Exactly(usize),
+    /// One at first; once a search has listed [`ALONE_TRANSITIONS`], up to so many, if it can use them.
+    UpTo(usize),
+}
+
+impl ThreadCount {
+    /// Up to as many as the machine has cores.
+    pub fn of_machine() -> Self {
+        Self::UpTo(cores())
+    }
+
+    /// Up to half as many as the machine has cores: for who serves somebody that does something else meanwhile.
+    pub fn of_half_the_machine() -> Self {
+        Self::UpTo(cores().div_ceil(2))
+    }
+
+    /// At most this many.
+    pub fn most(self) -> usize {
+        match self {
+            Self::Exactly(count) | Self::UpTo(count) => count,
+        }
+    }
+
+    /// This many, if that was asked for.
+    pub fn exactly(self) -> usize {
+        match self {
+            Self::Exactly(count) => count,
+            Self::UpTo(_) => 1,
+        }
+    }
+
+    /// At most this many, one of which searches alone at first; 1 if all begin together.
+    pub fn joining(self) -> usize {
+        match self {
+            Self::Exactly(_) => 1,
+            Self::UpTo(count) => count,
+        }
+    }
+}
+
+impl Default for ThreadCount {
+    fn default() -> Self {
+        Self::UpTo(1)
+    }
+}
+
+/// How many threads run at once; 1 if the system does not say.
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// How many of the states on which a proof rests are audited.

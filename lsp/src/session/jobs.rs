@@ -4,7 +4,7 @@ use super::questions::Question;
 use super::unread::UnreadText;
 use fabius_analysis::Line;
 use fabius_base::{Cancel, Limits, StopReason};
-use fabius_engine::settings::{Delaying, SchedulerChoice, WHOLE_STATES_MAX};
+use fabius_engine::settings::{Delaying, SchedulerChoice, ThreadCount, WHOLE_STATES_MAX};
 use fabius_engine::{Fairness, Loaded, SAFETY, Settings};
 use fabius_supervise::memory;
 use std::sync::{Arc, OnceLock};
@@ -236,7 +236,8 @@ pub(super) fn settings(job: &Job) -> Settings {
     let whole_states_max = if by_delays_before && WHOLE_STATES_MAX <= job.seen { 0 } else { WHOLE_STATES_MAX };
     let properties = vec![property.clone()];
     let limits = Limits { states_max, ..limits };
-    Settings { delaying, properties, limits, fairness, whole_states_max, ..Settings::default() }
+    let threads = ThreadCount::of_half_the_machine();
+    Settings { delaying, properties, limits, fairness, whole_states_max, threads, ..Settings::default() }
 }
 
 /// The memory of a search: what the project allows, and no more than the system gives.

@@ -2,7 +2,7 @@
 
 use fabius_base::{Cancel, Code};
 use fabius_engine::report::{PropertyReport, Stopped, ViolationClass};
-use fabius_engine::settings::{DepthBounding, Pauses};
+use fabius_engine::settings::{DepthBounding, Pauses, ThreadCount};
 use fabius_engine::{CheckContext, Delaying, Event, Goal, Loaded, Order, Outcome, Settings, Verdict, check, load};
 use std::cell::Cell;
 use std::time::Duration;
@@ -99,7 +99,7 @@ fn every_search_shows_the_same_run_to_a_violation() {
     let plain = &plain.report.properties[0].violations[0];
     let delaying = Some(Delaying { shows_shortest: true, ..Delaying::default() });
     let ways = [
-        Settings { threads: 2, ..Settings::default() },
+        Settings { threads: ThreadCount::Exactly(2), ..Settings::default() },
         Settings { delaying, ..Settings::default() },
         Settings { depth_bounding: Some(DepthBounding { increment: 5, cut_off: None }), ..Settings::default() },
         Settings { search: Order::BreadthFirst, ..Settings::default() },
@@ -314,7 +314,7 @@ fn several_threads_search_with_a_reduction_and_store_the_same_states() {
                 active proctype B() { do :: b < 99 -> b++ :: else -> break od }\n\
                 active proctype C() { c = 1; assert(c == 1) }\n";
     let of = |threads, whole_states_max, text: &str| {
-        let settings = Settings { threads, whole_states_max, ..Settings::default() };
+        let settings = Settings { threads: ThreadCount::Exactly(threads), whole_states_max, ..Settings::default() };
         run(text, &settings).report.properties.swap_remove(0)
     };
     let whole = of(2, u64::MAX, text);

@@ -4,7 +4,7 @@
 
 use fabius_base::Cancel;
 use fabius_engine::settings::{
-    DelayMode, Delaying, DepthBounding, OwnScheduler, SampleKind, SchedulerBase, SchedulerChoice,
+    DelayMode, Delaying, DepthBounding, OwnScheduler, SampleKind, SchedulerBase, SchedulerChoice, ThreadCount,
 };
 use fabius_engine::{CheckContext, Cycles, Event, Outcome, Settings, Verdict, check, load};
 use fabius_testkit::corpus::Corpus;
@@ -348,7 +348,7 @@ fn several_threads_look_for_loops_under_every_scheduler() {
         for threads in [1, 2, 3] {
             let settings = Settings {
                 properties: vec!["progress".to_owned()],
-                threads,
+                threads: ThreadCount::Exactly(threads),
                 ..delaying(scheduler.clone(), DelayMode::Fast, None)
             };
             let (outcome, _) = run(LAZY, &settings);

@@ -2,7 +2,7 @@
 
 use fabius_base::{Cancel, Code, Limits};
 use fabius_engine::report::{PropertyReport, Stopped, ViolationClass};
-use fabius_engine::settings::{DepthBounding, Progress};
+use fabius_engine::settings::{DepthBounding, Progress, ThreadCount};
 use fabius_engine::{CheckContext, Cycles, Delaying, Fairness, Order, Outcome, Settings, Verdict, check, load};
 use std::cell::Cell;
 use std::time::Duration;
@@ -34,7 +34,13 @@ fn ways() -> Vec<Settings> {
         for (threads, reduction, optimize) in [(1, true, true), (1, false, true), (1, false, false), (2, false, true)] {
             // Components are found by one thread.
             let threads = if cycles == Cycles::Components { 1 } else { threads };
-            ways.push(Settings { cycles, threads, reduction, optimize, ..Settings::default() });
+            ways.push(Settings {
+                cycles,
+                threads: ThreadCount::Exactly(threads),
+                reduction,
+                optimize,
+                ..Settings::default()
+            });
         }
     }
     ways
@@ -288,7 +294,8 @@ fn what_never_ends_is_shown_by_a_shortest_run() {
     ] {
         let threads_max = if fairness == Fairness::None { 2 } else { 1 };
         for threads in 1..=threads_max {
-            let settings = Settings { fairness, threads, optimize: false, ..Settings::default() };
+            let settings =
+                Settings { fairness, threads: ThreadCount::Exactly(threads), optimize: false, ..Settings::default() };
             let text = if fairness == Fairness::None { LONG_WAY_ROUND } else { &LONG_WAY_ROUND.replace("40", "4") };
             let found = property(text, name, &settings);
             let [violation] = found.violations.as_slice() else { panic!("{name}: {found:?}") };
@@ -326,7 +333,7 @@ fn every_search_shows_the_same_run_that_never_ends() {
     for name in ["progress", "never_one", "done_at_last", "always_again"] {
         let plain = property(text, name, &Settings::default());
         let others = [
-            Settings { threads: 2, ..Settings::default() },
+            Settings { threads: ThreadCount::Exactly(2), ..Settings::default() },
             Settings { cycles: Cycles::Components, ..Settings::default() },
             Settings { reduction: false, ..Settings::default() },
             Settings { delaying: Some(Delaying::default()), ..Settings::default() },

@@ -1,7 +1,7 @@
 //! Looks at searches while they run: what they show is what they do.
 
 use fabius_base::Cancel;
-use fabius_engine::settings::{DelayMode, Delaying, DepthBounding};
+use fabius_engine::settings::{DelayMode, Delaying, DepthBounding, ThreadCount};
 use fabius_engine::{CheckContext, Controls, Cycles, Event, Fairness, Look, Order, Outcome, Settings, check, load};
 use fabius_program::CLAIM_PID;
 use fabius_witness::states_along;
@@ -102,7 +102,8 @@ fn several_threads_show_the_path_of_one_of_them() {
     let accepting = format!("{COUNTERS}ltl ends {{ <> (a == 40 && b == 40) }}\n");
     for (text, property) in [(COUNTERS, "safety"), (COUNTERS, "progress"), (&accepting, "ends")] {
         let keep_going = property == "safety";
-        let settings = Settings { threads: 2, properties: vec![property.to_owned()], keep_going, ..plain() };
+        let settings =
+            Settings { threads: ThreadCount::Exactly(2), properties: vec![property.to_owned()], keep_going, ..plain() };
         for whole in [false, true] {
             let seen = watch(text, &settings, whole);
             assert!(seen.looks.iter().any(|look| !look.path.is_empty()), "{property}: {:?}", seen.looks.first());
@@ -149,7 +150,7 @@ fn limits_can_be_raised_and_lowered_while_a_search_runs() {
 fn several_threads_may_be_allowed_more_while_they_run() {
     let states_max = Some(6_000);
     let limits = fabius_base::Limits { states_max, ..fabius_base::Limits::default() };
-    let settings = Settings { threads: 2, limits, ..plain() };
+    let settings = Settings { threads: ThreadCount::Exactly(2), limits, ..plain() };
     let states = |raised: Option<u64>| {
         let controls = Controls::new();
         let mut raise = |event: Event| {

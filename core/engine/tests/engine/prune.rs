@@ -2,7 +2,7 @@
 //! lead to a state in which the condition is true are dropped.
 
 use fabius_base::Cancel;
-use fabius_engine::settings::{Cycles, Order, Settings, Storage};
+use fabius_engine::settings::{Cycles, Order, Settings, Storage, ThreadCount};
 use fabius_engine::{CheckContext, Outcome, PropertyReport, Verdict, check};
 use fabius_program::{Expr, Program, ProgressOn, Watch};
 use fabius_task::load::{Loaded, load};
@@ -187,7 +187,8 @@ fn compare(seed: u64) -> Tally {
                 if 1 < threads && search == Order::BreadthFirst {
                     continue;
                 }
-                let settings = Settings { search, keep_going, threads, store, ..settings.clone() };
+                let settings =
+                    Settings { search, keep_going, threads: ThreadCount::Exactly(threads), store, ..settings.clone() };
                 let outcome = checked(&model, &settings);
                 let property = of(&outcome, &about);
                 if store.is_none() {

@@ -33,7 +33,7 @@
 //!   threads, and all that they wait for comes ([`Exploration::SAME_FOR_ALL`]).
 
 use super::explorer::{Arrival, Event, Exploration, Explorer, UNCOUNTED};
-use super::store::{BITS, Key, MarkedKeys, StateSet};
+use super::store::{BITS, Key, MarkedKeys, SharedStore, StateSet};
 use super::worker_pool::{Run, Show, WorkerPool};
 use crate::cycle::outcome::{CycleOutcome, Found};
 use crate::model::{Marks, Model};
@@ -94,11 +94,12 @@ where
     O: Observer<M::Label, M::Fault>,
 {
     let how = Exploration { apart: Some(Marks::ACCEPTING), ..how };
-    let workers = WorkerPool::<(), Why<M>, MarkedKeys>::new(models.len(), 0, seed, settings);
+    let workers =
+        WorkerPool::<(), Why<M>, MarkedKeys>::new(SharedStore::new(models.len()), models.len(), 0, seed, settings);
     let mut watch = |statistics: &Statistics, limits: &mut Limits, show: Show<'_, M::Label>| {
         tell_together(observer, statistics, limits, show)
     };
-    let why = workers.work(models, &mut watch, |thread, model, watch| {
+    let why = workers.work(models, &mut watch, None::<()>, |thread, model, watch, _| {
         let mut search = Cndfs {
             explorer: Explorer::new(thread, &workers, model, how, watch),
             mine: CYAN_FIRST << (thread % CYAN_BITS),

@@ -33,7 +33,7 @@
 use super::explorer::{Arrival, Event, Exploration, Explorer, Start, UNCOUNTED};
 use super::pool::NextWork;
 use super::queue::Queue;
-use super::store::{BITS, Key, MarkedKeys, StateSet};
+use super::store::{BITS, Key, MarkedKeys, SharedStore, StateSet};
 use super::worker_pool::{Run, Show, WorkerPool};
 use crate::cycle::outcome::{CycleOutcome, Found};
 use crate::model::{Marks, Model};
@@ -110,12 +110,13 @@ where
     M: Model<Label: Send, Fault: Send> + Send,
     O: Observer<M::Label, M::Fault>,
 {
-    let workers = WorkerPool::<Work, Reason<M>, MarkedKeys>::new(models.len(), 0, seed, settings);
+    let workers =
+        WorkerPool::<Work, Reason<M>, MarkedKeys>::new(SharedStore::new(models.len()), models.len(), 0, seed, settings);
     let has_promoted = AtomicBool::new(false);
     let mut watch = |statistics: &Statistics, limits: &mut Limits, show: Show<'_, M::Label>| {
         tell_together(observer, statistics, limits, show)
     };
-    let why = workers.work(models, &mut watch, |thread, model, watch| {
+    let why = workers.work(models, &mut watch, None::<()>, |thread, model, watch, _| {
         let mut search = DfsFifo {
             explorer: Explorer::new(thread, &workers, model, how, watch),
             frontier: Queue::default(),

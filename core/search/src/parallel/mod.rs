@@ -31,5 +31,6 @@ mod worker_pool;
 
 pub use cndfs::cndfs;
 pub use dfs_fifo::{Levels, dfs_fifo};
-pub use reach::reach;
+pub use reach::{Reached, Visited, reach, reach_from_depth_first};
+pub use store::SharedTree;
 pub use worker_pool::WorkerStatistics;

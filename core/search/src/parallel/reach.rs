@@ -17,14 +17,15 @@
 use super::arena::Portion;
 use super::explorer::Start;
 use super::pool::NextWork;
-use super::store::{Access, Key, PlainKeys};
+use super::store::{Access, Key, PlainKeys, SharedStore, SharedTree};
 use super::trace::{KnownTrace, Trace, Traced};
 use super::watch::{self, STEPS_PER_LOOK, look_around};
 use super::worker_pool::{Run, Show, Watch, WorkerPool, WorkerStatistics};
+use crate::depth_first::{DepthFirst, Extent};
 use crate::dfs_stack::{DfsStack, Lookup, TransientPolicy};
 use crate::model::{Ending, Marks, Model, Next};
 use crate::observer::{Observer, Settings, tell_together};
-use crate::outcome::{Halt, Outcome, Statistics, StopAt, Violation, ViolationKind};
+use crate::outcome::{Halt, Outcome, Statistics, StopAt, Violation, ViolationKind, Violations};
 use crate::position::Position;
 use crate::store::{Class, Store, TreeStore};
 use fabius_base::{Limits, StopReason};
@@ -48,10 +49,42 @@ struct Report<M: Model> {
 
 type Reports<M> = Mutex<Vec<Report<M>>>;
 
+/// Where a violation was met: in the state of the trace, or at a step of it.
+type Met<M> = (Trace, Option<<M as Model>::Label>);
+
+/// A violation; one that was met by a thread gets its path when all threads have ended.
+type ListedViolation<M> = (Violation<<M as Model>::Label, <M as Model>::Fault>, Option<Met<M>>);
+
 /// The violations listed so far: one of each key.
 struct Listed<M: Model> {
-    violations: Vec<(Report<M>, u64)>,
+    violations: Vec<ListedViolation<M>>,
     by_key: HashMap<u64, usize>,
+}
+
+/// A search that one thread began, on which others join.
+struct Begun<M: Model> {
+    stack: DfsStack<M, Way, Key>,
+    statistics: Statistics,
+}
+
+/// What was reached.
+#[derive(Debug)]
+pub struct Reached<M: Model> {
+    /// What was found.
+    pub outcome: Outcome<M::Label, M::Fault>,
+    /// The states visited.
+    pub visited: Visited,
+    /// The models that threads searched; none if the caller's thread was alone.
+    pub models: Vec<M>,
+}
+
+/// The states that were visited.
+#[derive(Debug)]
+pub enum Visited {
+    /// By the caller's thread alone.
+    Alone(TreeStore),
+    /// By several threads.
+    Together(SharedTree),
 }
 
 /// Searches all states that the models can reach, with one thread for each of them; they must be the same.
@@ -75,18 +108,68 @@ where
     M: Model<Label: Send, Fault: Send> + Send,
     O: Observer<M::Label, M::Fault>,
 {
-    let stock = STOCK_PER_THREAD * models.len().saturating_sub(1);
-    let workers = WorkerPool::<Start, Halt, PlainKeys>::new(models.len(), stock, seed, settings);
+    let workers = workers(SharedStore::new(models.len()), models.len(), seed, settings);
+    together(&workers, models, observer, (None, Listed::none()), policy)
+}
+
+/// Searches all states that the model can reach. The caller's thread searches alone, depth-first as [`depth_first`] does, until it
+/// has listed `alone` transitions; what is left then is searched by `threads` threads.
+pub fn reach_from_depth_first<M, O>(
+    model: &mut M,
+    (threads, alone): (usize, u64),
+    observer: &mut O,
+    settings: &Settings,
+    seed: u64,
+) -> Reached<M>
+where
+    M: Model<Label: Send, Fault: Send> + Send + Clone,
+    O: Observer<M::Label, M::Fault>,
+{
+    let mut store = TreeStore::new();
+    let mut search = DepthFirst::new(model, &mut store, observer, settings, alone);
+    match search.run() {
+        ControlFlow::Continue(Extent::Part) => {}
+        ended => {
+            let outcome = search.conclude(ended.map_continue(|_| ()));
+            return Reached { outcome, visited: Visited::Alone(store), models: Vec::new() };
+        }
+    }
+    let DepthFirst { stack, statistics, violations, .. } = search;
+    let policy = stack.policy;
+    let begun = Begun { stack: stack.hand_over(|()| Way::NEW), statistics };
+    let listed = Listed::of(violations);
+    let mut models = vec![model.clone(); threads];
+    let workers = workers(SharedStore::of(store, threads), threads, seed, settings);
+    let outcome = together(&workers, &mut models, observer, (Some(begun), listed), policy);
+    Reached { outcome, visited: Visited::Together(SharedTree(workers.store)), models }
+}
+
+fn workers(store: SharedStore<PlainKeys>, threads: usize, seed: u64, settings: &Settings) -> Workers<'_> {
+    let stock = STOCK_PER_THREAD * threads.saturating_sub(1);
+    WorkerPool::new(store, threads, stock, seed, settings)
+}
+
+/// Searches with all threads what is not visited yet.
+fn together<M, O>(
+    workers: &Workers<'_>,
+    models: &mut [M],
+    observer: &mut O,
+    (begun, mut listed): (Option<Begun<M>>, Listed<M>),
+    policy: TransientPolicy,
+) -> Outcome<M::Label, M::Fault>
+where
+    M: Model<Label: Send, Fault: Send> + Send,
+    O: Observer<M::Label, M::Fault>,
+{
     let reports = Reports::<M>::default();
-    let mut listed = Listed { violations: Vec::new(), by_key: HashMap::new() };
     let mut watch = |statistics: &Statistics, limits: &mut Limits, show: Show<'_, M::Label>| {
         listed.add(&reports, observer);
         tell_together(observer, statistics, limits, show)
     };
-    let why = workers.work(models, &mut watch, |thread, model, watch| {
+    let why = workers.work(models, &mut watch, begun, |thread, model, watch, begun| {
         let mut search = Reach {
             thread,
-            workers: &workers,
+            workers,
             access: workers.store.access(),
             stack: DfsStack::new(model, <TreeStore as Store>::MEMO_PER_WORD),
             model,
@@ -99,44 +182,54 @@ where
             reports: &reports,
         };
         search.stack.policy = policy;
-        let run = search.work();
+        let run = search.work(begun);
         search.publish();
         run
     });
     listed.add(&reports, observer);
-    if settings.stop_at == StopAt::First {
-        listed.violations.truncate(1);
-    }
-    let paths: Vec<Vec<M::Label>> = models.first_mut().map_or(Vec::new(), |model| {
-        let path = |(report, _): &(Report<M>, u64)| {
-            let mut path = workers.traces.execute(report.trace, model);
-            path.extend(report.label);
-            path
-        };
-        listed.violations.iter().map(path).collect()
-    });
-    let violations = listed.violations.iter().zip(paths);
-    let violation = |((report, count), path): (&(Report<M>, u64), Vec<M::Label>)| Violation {
-        kind: report.kind,
-        path,
-        delays: Vec::new(),
-        count: *count,
-    };
-    workers.conclude(why, violations.map(violation).collect())
+    let violations = listed.conclude(workers, models.first_mut());
+    workers.conclude(why, violations)
 }
 
 impl<M: Model> Listed<M> {
+    fn none() -> Self {
+        Self { violations: Vec::new(), by_key: HashMap::new() }
+    }
+
+    /// Those that a search found alone.
+    fn of(violations: Violations<M::Label, M::Fault>) -> Self {
+        let (violations, by_key) = violations.into_listed();
+        Self { violations: violations.into_iter().map(|violation| (violation, None)).collect(), by_key }
+    }
+
     /// Lists what was reported: one of each key, and how many there are.
     fn add(&mut self, reports: &Reports<M>, observer: &mut impl Observer<M::Label, M::Fault>) {
         let new = std::mem::take(&mut *reports.lock().unwrap_or_else(PoisonError::into_inner));
-        for report in new {
-            let key = observer.key(&report.kind, report.label.as_ref(), &report.state);
+        for Report { kind, label, state, trace } in new {
+            let key = observer.key(&kind, label.as_ref(), &state);
             let index = *self.by_key.entry(key).or_insert(self.violations.len());
             if index == self.violations.len() {
-                self.violations.push((report, 0));
+                let violation = Violation { kind, path: Vec::new(), delays: Vec::new(), count: 0 };
+                self.violations.push((violation, Some((trace, label))));
             }
-            self.violations[index].1 += 1;
+            self.violations[index].0.count += 1;
         }
+    }
+
+    /// The violations with their paths.
+    fn conclude(mut self, workers: &Workers<'_>, model: Option<&mut M>) -> Vec<Violation<M::Label, M::Fault>> {
+        if workers.settings.stop_at == StopAt::First {
+            self.violations.truncate(1);
+        }
+        if let Some(model) = model {
+            for (violation, reached) in &mut self.violations {
+                if let Some((trace, label)) = reached.take() {
+                    violation.path = workers.traces.execute(trace, model);
+                    violation.path.extend(label);
+                }
+            }
+        }
+        self.violations.into_iter().map(|(violation, _)| violation).collect()
     }
 }
 
@@ -163,22 +256,16 @@ type Workers<'a> = WorkerPool<'a, Start, Halt, PlainKeys>;
 /// What a thread keeps with a state on the stack.
 #[derive(Clone, Copy)]
 struct Way {
-    /// What was listed: successors, and transitions without one.
-    listed: u32,
     /// How it was reached, if somebody had to know.
     trace: KnownTrace,
 }
 
 impl Way {
     /// Nothing is known yet.
-    const NEW: Self = Self { listed: 0, trace: KnownTrace::NONE };
+    const NEW: Self = Self { trace: KnownTrace::NONE };
 }
 
 impl Traced for Way {
-    fn listed(&self) -> u32 {
-        self.listed
-    }
-
     fn trace(&mut self) -> &mut KnownTrace {
         &mut self.trace
     }
@@ -194,8 +281,11 @@ impl Lookup for Access<'_, PlainKeys> {
 }
 
 impl<M: Model> Reach<'_, M> {
-    fn work(&mut self) -> Run<Halt> {
-        if self.thread == 0 {
+    fn work(&mut self, begun: Option<Begun<M>>) -> Run<Halt> {
+        if let Some(begun) = begun {
+            (self.stack, self.share.statistics) = (begun.stack, begun.statistics);
+            self.share.pieces += 1;
+        } else if self.thread == 0 {
             let mut initial = Vec::new();
             if let Err(fault) = self.model.initial(&mut initial) {
                 return self.report(ViolationKind::Fault(fault), None);
@@ -230,7 +320,7 @@ impl<M: Model> Reach<'_, M> {
     fn begin(&mut self, trace: Trace, depth: u64) {
         self.share.pieces += 1;
         (self.bottom, self.depth_below) = (trace, depth);
-        self.stack.start(self.model, false, Way { trace: trace.into(), ..Way::NEW });
+        self.stack.start(self.model, false, Way { trace: trace.into() });
     }
 
     /// Visits the state on the stack and all that can be reached from it, as far as nobody else does.
@@ -239,9 +329,6 @@ impl<M: Model> Reach<'_, M> {
             match self.steps_left.checked_sub(1) {
                 Some(left) => self.steps_left = left,
                 None => self.look()?,
-            }
-            if let Some(top) = self.stack.top() {
-                top.data.listed += 1;
             }
             match found {
                 Next::Successor { label, transient, fault, .. } => {
@@ -300,7 +387,7 @@ impl<M: Model> Reach<'_, M> {
     fn give_away(&mut self, key: Key, depth: u64) {
         self.stack.recover(&mut self.access);
         let above = self.trace();
-        let listed = self.stack.top().map_or(0, |top| top.data.listed);
+        let listed = self.stack.top().map_or(0, |top| top.listed);
         let trace = self.workers.traces.extend(above, listed, &mut self.portion);
         let hidden = self.stack.position.hidden().to_vec();
         self.stack.reject();

@@ -48,9 +48,6 @@ impl From<Trace> for KnownTrace {
 
 /// What a thread keeps with a state on its stack, as far as it says how states were reached.
 pub(super) trait Traced {
-    /// How many successors were listed; the last one is the state above.
-    fn listed(&self) -> u32;
-
     /// How the state was reached, if that is known.
     fn trace(&mut self) -> &mut KnownTrace;
 }
@@ -81,7 +78,7 @@ impl Traces {
             }
         };
         for above in known + 1..frames.len() {
-            trace = self.extend(trace, frames[above - 1].data.listed(), portion);
+            trace = self.extend(trace, frames[above - 1].listed, portion);
             *frames[above].data.trace() = trace.into();
         }
         trace

@@ -58,10 +58,10 @@ pub(super) type Watch<'a, 'b, L> =
     &'a mut (dyn FnMut(&Statistics, &mut Limits, Show<'_, L>) -> ControlFlow<StopReason> + 'b);
 
 impl<'a, T, E, K: SharedKeys> WorkerPool<'a, T, E, K> {
-    pub(super) fn new(threads: usize, stock: usize, seed: u64, settings: &'a Settings) -> Self {
+    pub(super) fn new(store: SharedStore<K>, threads: usize, stock: usize, seed: u64, settings: &'a Settings) -> Self {
         Self {
             settings,
-            store: SharedStore::new(threads),
+            store,
             traces: Traces::new(),
             pool: WorkPool::new(threads, stock),
             threads,
@@ -156,16 +156,17 @@ impl<'a, T, E, K: SharedKeys> WorkerPool<'a, T, E, K> {
 
 impl<T: Send, E: Send + From<StopReason>, K: SharedKeys> WorkerPool<'_, T, E, K> {
     /// Has each of the models worked on by a thread of its own, the first one by the caller's, which also
-    /// watches. Returns why the search ended, if not because all was done.
-    pub(super) fn work<M: Send, L>(
+    /// watches, and goes on with what was begun, if anything. Returns why the search ended, if not because all was done.
+    pub(super) fn work<M: Send, L, B>(
         &self,
         models: &mut [M],
         watch: Watch<'_, '_, L>,
-        work: impl Fn(usize, &mut M, Option<Watch<'_, '_, L>>) -> Run<E> + Sync,
+        begun: Option<B>,
+        work: impl Fn(usize, &mut M, Option<Watch<'_, '_, L>>, Option<B>) -> Run<E> + Sync,
     ) -> Option<E> {
-        let work = |thread: usize, model: &mut M, watch: Option<Watch<'_, '_, L>>| {
+        let work = |thread: usize, model: &mut M, watch: Option<Watch<'_, '_, L>>, begun: Option<B>| {
             let _guard = StopIfPanicking(&self.pool);
-            if let ControlFlow::Break(Some(why)) = work(thread, model, watch) {
+            if let ControlFlow::Break(Some(why)) = work(thread, model, watch, begun) {
                 self.end(why);
             }
         };
@@ -173,9 +174,9 @@ impl<T: Send, E: Send + From<StopReason>, K: SharedKeys> WorkerPool<'_, T, E, K>
             std::thread::scope(|scope| {
                 for (i, model) in others.iter_mut().enumerate() {
                     let work = &work;
-                    scope.spawn(move || work(i + 1, model, None));
+                    scope.spawn(move || work(i + 1, model, None, None));
                 }
-                work(0, first, Some(watch));
+                work(0, first, Some(watch), begun);
             });
         }
         let why = self.end.lock().unwrap_or_else(PoisonError::into_inner).take();

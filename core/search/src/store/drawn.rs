@@ -2,6 +2,8 @@
 
 use super::hash::{mix, scale};
 use super::keys::KeySet;
+use super::layout::Layout;
+use super::shape::Shape;
 use super::tree::{TreeProbe, TreeStore};
 use super::{Class, Inserted, Store};
 
@@ -16,48 +18,81 @@ pub struct Drawn {
     layout: u32,
 }
 
-impl<P: Copy + Default> TreeStore<P> {
+/// A set of states that was filled by a search, for whoever audits it.
+pub trait VisitedSet {
     /// Draws ordinary states, none of them twice; all of them if there are no more than `count`. The order is random, too. The same
-    /// store and seed give the same states. Takes one pass over the keys.
-    pub fn draw(&self, count: u64, seed: u64) -> Vec<Drawn> {
-        let len = self.len(Class::Ordinary);
-        let count = count.min(len);
-        let mut numbers = (0_u64..).map(|i| mix(seed.wrapping_add(i.wrapping_mul(STRIDE))));
-        let mut below = |size: u64| scale(numbers.next().unwrap_or_default(), size as usize) as u64;
-        // One state out of each of `count` parts of about the same size.
-        let first_of = |part: u64| (u128::from(len) * u128::from(part) / u128::from(count.max(1))) as u64;
-        let mut wanted = (0..count).map(|part| {
-            let first = first_of(part);
-            first + below(first_of(part + 1) - first)
-        });
-        let mut next = wanted.next();
-        let (mut at, mut drawn) = (0, Vec::with_capacity(count as usize));
-        for of in self.each_length() {
-            of.keys[Class::Ordinary as usize].each(|key, _| {
-                if next == Some(at) {
-                    drawn.push(Drawn { key, length: of.shape.length as u32, layout: of.shape.layout });
-                    next = wanted.next();
-                }
-                at += 1;
-            });
-        }
-        for last in (1..drawn.len()).rev() {
-            drawn.swap(last, below(last as u64 + 1) as usize);
-        }
-        drawn
-    }
+    /// set and seed give the same states. Takes one pass over the keys.
+    fn draw(&self, count: u64, seed: u64) -> Vec<Drawn>;
 
     /// Writes the visible words of a state that was drawn; drops what `words` held.
-    pub fn words_of(&self, drawn: Drawn, words: &mut Vec<u32>) {
+    fn words_of(&self, drawn: Drawn, words: &mut Vec<u32>);
+
+    /// Whether an ordinary state with these visible words is in the set. It is there afterwards.
+    fn insert_words(&mut self, words: &[u32]) -> Inserted;
+}
+
+impl Drawn {
+    /// Writes the visible words of the state; drops what `words` held.
+    pub(crate) fn write(self, shape: &Shape, layouts: &[Layout], words: &mut Vec<u32>) {
         words.clear();
-        let of = self.of_length(drawn.length as usize);
-        if let (Some(of), Some(layout)) = (of, self.layouts().get(drawn.layout as usize)) {
-            of.shape.unfold(layout, drawn.key, words);
+        if let Some(layout) = layouts.get(self.layout as usize) {
+            shape.unfold(layout, self.key, words);
         }
     }
 
-    /// Whether an ordinary state with these visible words is in the store. It is there afterwards.
-    pub fn insert_words(&mut self, words: &[u32]) -> Inserted {
+    /// Visible words.
+    pub(crate) fn length(self) -> usize {
+        self.length as usize
+    }
+}
+
+/// Draws states from sets of keys, each with the shape of its states.
+pub(crate) fn draw<'s, K: KeySet + 's>(
+    sets: impl Iterator<Item = (&'s Shape, &'s K)>,
+    count: u64,
+    seed: u64,
+) -> Vec<Drawn> {
+    let sets: Vec<_> = sets.collect();
+    let len = sets.iter().map(|(_, keys)| keys.len()).sum();
+    let count = count.min(len);
+    let mut numbers = (0_u64..).map(|i| mix(seed.wrapping_add(i.wrapping_mul(STRIDE))));
+    let mut below = |size: u64| scale(numbers.next().unwrap_or_default(), size as usize) as u64;
+    // One state out of each of `count` parts of about the same size.
+    let first_of = |part: u64| (u128::from(len) * u128::from(part) / u128::from(count.max(1))) as u64;
+    let mut wanted = (0..count).map(|part| {
+        let first = first_of(part);
+        first + below(first_of(part + 1) - first)
+    });
+    let mut next = wanted.next();
+    let (mut at, mut drawn) = (0, Vec::with_capacity(count as usize));
+    for (shape, keys) in sets {
+        keys.each(|key, _| {
+            if next == Some(at) {
+                drawn.push(Drawn { key, length: shape.length as u32, layout: shape.layout });
+                next = wanted.next();
+            }
+            at += 1;
+        });
+    }
+    for last in (1..drawn.len()).rev() {
+        drawn.swap(last, below(last as u64 + 1) as usize);
+    }
+    drawn
+}
+
+impl<P: Copy + Default> VisitedSet for TreeStore<P> {
+    fn draw(&self, count: u64, seed: u64) -> Vec<Drawn> {
+        draw(self.each_length().map(|of| (&of.shape, &of.keys[Class::Ordinary as usize])), count, seed)
+    }
+
+    fn words_of(&self, drawn: Drawn, words: &mut Vec<u32>) {
+        words.clear();
+        if let Some(of) = self.of_length(drawn.length()) {
+            drawn.write(&of.shape, self.layouts(), words);
+        }
+    }
+
+    fn insert_words(&mut self, words: &[u32]) -> Inserted {
         let key = self.key_of(words);
         let layout = self.of_length_mut(words.len()).shape.layout;
         self.commit(TreeProbe::new(key, words.len(), layout, Class::Ordinary))

@@ -18,7 +18,8 @@ mod table;
 mod tree;
 
 pub use bitstate::BitstateStore;
-pub use drawn::Drawn;
+pub(crate) use drawn::draw;
+pub use drawn::{Drawn, VisitedSet};
 pub use fingerprint::FingerprintStore;
 pub use tree::TreeStore;
 

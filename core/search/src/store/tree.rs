@@ -85,6 +85,12 @@ impl TreeStore {
     pub fn new() -> Self {
         Self::default()
     }
+
+    /// The states of each length, and all layouts.
+    pub(crate) fn into_parts(self) -> (impl Iterator<Item = (Shape, [Keys<()>; 2])>, Vec<Layout>) {
+        let lengths = self.lengths.into_iter().flatten().map(|of| (of.shape, of.keys));
+        (lengths, self.layouts)
+    }
 }
 
 impl<P: Copy + Default> TreeStore<P> {

@@ -109,8 +109,6 @@ struct FrameData {
     key: Key,
     /// Transient states passed since the last stored one.
     run: u32,
-    /// Successors listed.
-    listed: u32,
     /// Successors to come back to.
     deferred: u32,
     trace: KnownTrace,
@@ -123,10 +121,6 @@ struct FrameData {
 }
 
 impl Traced for FrameData {
-    fn listed(&self) -> u32 {
-        self.listed
-    }
-
     fn trace(&mut self) -> &mut KnownTrace {
         &mut self.trace
     }
@@ -247,7 +241,6 @@ impl<'a, M: Model, T, E: From<StopReason>, K: SharedKeys> Explorer<'a, M, T, E, 
         FrameData {
             key,
             run: 0,
-            listed: 0,
             deferred: 0,
             trace: KnownTrace::NONE,
             exhausted: false,
@@ -291,7 +284,7 @@ impl<'a, M: Model, T, E: From<StopReason>, K: SharedKeys> Explorer<'a, M, T, E, 
                 self.leave();
                 return Listing::Nothing;
             };
-            (frame.data.deferred, frame.data.listed) = (frame.data.deferred - 1, before);
+            frame.data.deferred -= 1;
             self.stack.rewind(self.model);
             for _ in 0..before {
                 self.stack.next(self.model);
@@ -299,10 +292,9 @@ impl<'a, M: Model, T, E: From<StopReason>, K: SharedKeys> Explorer<'a, M, T, E, 
         }
         let Some(found) = self.stack.next(self.model) else { return Listing::Event(Event::Over) };
         let Some(frame) = self.stack.top() else { return Listing::Event(Event::Over) };
-        frame.data.listed += 1;
         match found {
             Next::Successor { label, transient, fault, marks } => {
-                let first = frame.data.listed == 1 && !again && self.thread != 0;
+                let first = frame.listed == 1 && !again && self.thread != 0;
                 if first && self.random.next_u64() & 1 != 0 {
                     self.remember();
                     return Listing::Nothing;
@@ -420,7 +412,7 @@ impl<'a, M: Model, T, E: From<StopReason>, K: SharedKeys> Explorer<'a, M, T, E, 
     fn remember(&mut self) {
         if let Some(frame) = self.stack.top() {
             frame.data.deferred += 1;
-            self.deferred.push(Deferred(frame.data.listed - 1));
+            self.deferred.push(Deferred(frame.listed - 1));
         }
     }
 
@@ -438,8 +430,8 @@ impl<'a, M: Model, T, E: From<StopReason>, K: SharedKeys> Explorer<'a, M, T, E, 
     pub(super) fn list_again(&mut self, note: u8) {
         self.visits += 1;
         self.stack.rewind(self.model);
-        if let Some(FrameData { listed, exhausted, note: old, visit, .. }) = self.stack.top().map(|top| &mut top.data) {
-            (*listed, *exhausted, *old, *visit) = (0, false, note, self.visits);
+        if let Some(FrameData { exhausted, note: old, visit, .. }) = self.stack.top().map(|top| &mut top.data) {
+            (*exhausted, *old, *visit) = (false, note, self.visits);
         }
     }
 

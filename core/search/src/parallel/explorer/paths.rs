@@ -17,7 +17,7 @@ impl<M: Model, T, E: From<StopReason>, K: SharedKeys> Explorer<'_, M, T, E, K> {
     pub(in super::super) fn start(&mut self, key: Key) -> Start {
         self.stack.recover(&mut SharedSet(&mut self.access, self.how.apart));
         let trace = self.trace();
-        let listed = self.stack.frames().last().map_or(0, |frame| frame.data.listed);
+        let listed = self.stack.frames().last().map_or(0, |frame| frame.listed);
         let trace = self.workers.traces.extend(trace, listed, &mut self.portion);
         let label = self.current.as_ref().is_some_and(|listed| listed.label.is_some());
         let depth = self.depth() + u64::from(label);

@@ -3,7 +3,7 @@
 use super::compact::{self, SharedCompact};
 use super::slots::{self, Slots};
 use crate::parallel::share_out::share_out;
-use crate::store::keys::{FetchQueue, KeySet, MANY};
+use crate::store::keys::{FetchQueue, KeySet, Keys, MANY};
 use crate::store::quotient::{self, Mixer};
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -201,6 +201,16 @@ impl PlainKeys {
     #[inline]
     fn mixer() -> Mixer {
         Mixer::new(Self::KEY_BITS, slots::SEGMENT_BITS)
+    }
+
+    /// The same keys, of this many bits, for this many threads.
+    pub(super) fn of(keys: &Keys<()>, bits: u32, threads: usize) -> Self {
+        let shared = Self::with_room(bits, keys.len(), threads);
+        keys.each(|key, ()| {
+            shared.insert(key);
+        });
+        shared.count(keys.len());
+        shared
     }
 
     /// Puts a key into the set; whether it was not there before.

@@ -22,9 +22,9 @@ pub(super) use state_set::StateSet;
 
 use super::apart::Apart;
 use crate::position::Position;
-use crate::store::Class;
 use crate::store::layout::Layout;
 use crate::store::shape::{Scratch, Shape, Unfit};
+use crate::store::{Class, Drawn, Inserted, TreeStore, VisitedSet, draw};
 use keys::Place;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard};
@@ -121,6 +121,61 @@ impl<K: SharedKeys> SharedStore<K> {
 
     fn read(&self) -> RwLockReadGuard<'_, Tables<K>> {
         self.tables.read().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl SharedStore<PlainKeys> {
+    /// The set of states that one thread visited, for this many threads.
+    pub(super) fn of(alone: TreeStore, threads: usize) -> Self {
+        let (states, layouts) = alone.into_parts();
+        let mut lengths = Vec::new();
+        for (shape, keys) in states {
+            if lengths.len() <= shape.length {
+                lengths.resize_with(shape.length + 1, || None);
+            }
+            let sets = keys.iter().map(|keys| PlainKeys::of(keys, shape.key_bits, threads)).collect();
+            let length = shape.length;
+            lengths[length] = Some(Box::new(OfLength { shape, sets, set_of: [Some(0), Some(1), None, None] }));
+        }
+        let tables = Tables { threads, lengths, layouts };
+        let store = Self::new(threads);
+        store.memory_bytes.store(tables.memory_bytes(), Ordering::Relaxed);
+        store.is_full.store(tables.is_full(), Ordering::Relaxed);
+        Self { tables: RwLock::new(tables), ..store }
+    }
+}
+
+/// The states that several threads visited.
+#[derive(Debug)]
+pub struct SharedTree(pub(super) SharedStore<PlainKeys>);
+
+impl SharedTree {
+    /// Memory in use, in bytes.
+    pub fn memory_bytes(&self) -> u64 {
+        self.0.memory_bytes()
+    }
+}
+
+impl VisitedSet for SharedTree {
+    fn draw(&self, count: u64, seed: u64) -> Vec<Drawn> {
+        let tables = self.0.read();
+        let lengths = tables.lengths.iter().flatten();
+        let ordinary = lengths.filter_map(|of| Some((&of.shape, of.sets.get(of.set_of[0]? as usize)?)));
+        draw(ordinary, count, seed)
+    }
+
+    fn words_of(&self, drawn: Drawn, words: &mut Vec<u32>) {
+        words.clear();
+        let tables = self.0.read();
+        if let Some(of) = tables.lengths.get(drawn.length()).and_then(|of| of.as_deref()) {
+            drawn.write(&of.shape, &tables.layouts, words);
+        }
+    }
+
+    fn insert_words(&mut self, words: &[u32]) -> Inserted {
+        let mut access = self.0.access();
+        let key = access.key_of(words);
+        if access.insert(key) { Inserted::New } else { Inserted::Old }
     }
 }
 
@@ -252,6 +307,23 @@ impl<K: SharedKeys> Access<'_, K> {
                 }
                 return result;
             }
+        }
+    }
+
+    /// The key of an ordinary state with these visible words.
+    fn key_of(&mut self, words: &[u32]) -> Key {
+        let set = (words.len() * KINDS) as u32;
+        loop {
+            let mut unfit = None;
+            if let Some(tables) = self.tables.as_deref()
+                && let Some((shape, _)) = tables.set(set)
+            {
+                match shape.key_of(words, &mut self.scratch) {
+                    Ok(key) => return Key { key, layout: shape.layout, set },
+                    Err(why) => unfit = Some((why, tables.epoch())),
+                }
+            }
+            self.make_room(set, unfit);
         }
     }
 

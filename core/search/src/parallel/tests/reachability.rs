@@ -1,6 +1,9 @@
 //! What can be reached: states, violations, work shared by threads, limits.
 
 use super::*;
+use crate::parallel::{Visited, reach_from_depth_first};
+use crate::store::{Inserted, VisitedSet};
+use crate::{TreeStore, depth_first};
 
 fn is_invalid_end(node: &Node) -> bool {
     node.edges.is_empty() && !node.end
@@ -50,6 +53,50 @@ fn reach_finds_every_state_and_every_violation() {
         let counted: u64 = outcome.violations.iter().map(|violation| violation.count).sum();
         assert_eq!(counted, outcome.statistics.violations, "seed {seed}");
     }
+}
+
+/// Threads that join a search that is under way visit what it left, and nothing twice; what was visited can be drawn, and is found by
+/// its words.
+#[test]
+fn threads_go_on_where_one_stopped() {
+    let mut joined = 0;
+    for seed in 0..120 {
+        let toy = Toy::random(seed, 4000, seed % 2 == 0);
+        let alone = [0, 500, 2000, 5000][seed as usize % 4];
+        let model = models_of_reach(&toy, 1, seed).remove(0);
+        let settings = keep_going();
+        let mut first = model.clone();
+        let reached = reach_from_depth_first(&mut first, (threads(seed), alone), &mut Quiet, &settings, seed);
+        let outcome = &reached.outcome;
+        assert_eq!(outcome.completeness, Completeness::Exhaustive, "seed {seed}");
+        assert_eq!(outcome.statistics.states, ordinary(&toy), "seed {seed}");
+        assert_eq!(found_wrongs(&toy, outcome), wrongs(&toy), "seed {seed}");
+        let alone = depth_first(&mut model.clone(), &mut TreeStore::new(), &mut Quiet, &settings);
+        assert_eq!(outcome.statistics.matched, alone.statistics.matched, "seed {seed}");
+        let counts = |outcome: &Outcome<u32, u32>| outcome.violations.iter().map(|found| found.count).sum::<u64>();
+        assert_eq!(counts(outcome), counts(&alone), "seed {seed}");
+        match reached.visited {
+            Visited::Alone(mut store) => check_visited(&mut store, ordinary(&toy)),
+            Visited::Together(mut store) => {
+                joined += 1;
+                check_visited(&mut store, ordinary(&toy));
+            }
+        }
+    }
+    assert!(40 < joined, "{joined}");
+}
+
+fn check_visited(store: &mut impl VisitedSet, states: u64) {
+    let drawn = store.draw(u64::MAX, 3);
+    assert_eq!(drawn.len() as u64, states);
+    let (mut words, mut all) = (Vec::new(), BTreeSet::new());
+    for drawn in drawn {
+        store.words_of(drawn, &mut words);
+        assert_eq!(store.insert_words(&words), Inserted::Old);
+        all.insert(words.clone());
+    }
+    assert_eq!(all.len() as u64, states);
+    assert_eq!(store.insert_words(&[1 << 20, 7, 1 << 20]), Inserted::New);
 }
 
 #[test]
