@@ -180,8 +180,13 @@ pub fn run(map: &SourceMap, run: &Trace, heading: &str, as_diagram: bool) -> Str
 fn ribbon(trace: &Trace, layout: Layout) -> String {
     let Some(ribbon) = &trace.ribbon else { return String::new() };
     let layout = Layout { width: RIBBON_WIDTH, ..layout };
-    let what = if trace.claim == Claim::Reaches { "pattern" } else { "formula" };
-    let heading = paint(STRONG, format!("where the {what} holds:"));
+    let heading = match (ribbon.is_claim, trace.claim) {
+        (true, _) => "where the claim goes, and which of its conditions are true:",
+        (false, Claim::Reaches) => "where the pattern holds:",
+        (false, _) => "where the formula holds:",
+    };
+    let says = |sentence: &String| format!("\n  {}", paint(FAINT, format!("it says: {sentence}")));
+    let heading = format!("{}{}", paint(STRONG, heading), ribbon.sentence.as_ref().map_or_else(String::new, says));
     let table = lines(&ribbon::lines(ribbon, layout), "  ");
     format!("{heading}\n{table}{}\n", lines(&ribbon::legend(ribbon, layout), "  "))
 }

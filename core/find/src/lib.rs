@@ -237,5 +237,6 @@ fn ribbon(pattern: &Pattern, program: &Program, states: &[State]) -> Option<Ribb
         let is_proposition = matches!(part, fabius_pattern::Past::Proposition(_));
         rows.push(Row { text, depth, is_proposition, values: truth.into_iter().map(Some).collect() });
     }
-    Some(Ribbon { rows, positions: states.len(), back_to: None, decides: None })
+    let (is_claim, sentence, back_to, decides) = (false, None, None, None);
+    Some(Ribbon { is_claim, sentence, rows, positions: states.len(), back_to, decides })
 }

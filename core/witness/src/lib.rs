@@ -41,7 +41,7 @@ pub use interpret::{
     stuttered,
 };
 pub use notes::{Note, NoteKind};
-pub use propositions::{propositions, values_along};
+pub use propositions::{Mover, look_along, propositions};
 pub use reads::reads;
 pub use shorten::{essential, shorten};
 pub use state::{ChannelState, ClaimState, NextMover, ProcessState, State, TraceState};

@@ -34,36 +34,42 @@ pub fn propositions(program: &Program, watch: Watch, trace: &Trace, exprs: &[Exp
     }
 }
 
-/// The value of each expression in the state after each number of steps, from none on; `None` where it has none. Nothing of a run that is very long or
-/// cannot be walked.
-pub fn values_along(program: &Program, watch: Watch, trace: &Trace, exprs: &[Expr]) -> Vec<Vec<Option<bool>>> {
-    if STEPS_MAX < trace.steps.len() || program.processes.is_empty() {
-        return Vec::new();
-    }
-    along(program, watch, trace, exprs).into_iter().map(|proposition| proposition.along).collect()
-}
-
 fn along(program: &Program, watch: Watch, trace: &Trace, exprs: &[Expr]) -> Vec<Proposition> {
     let writer = Writer::new(program, ProcessId(0));
     let mut found: Vec<Proposition> =
         exprs.iter().map(|expr| Proposition { text: writer.expr(expr), along: Vec::new() }).collect();
-    let mut look = |state: &State| {
-        for (proposition, expr) in found.iter_mut().zip(exprs) {
+    look_along(program, watch, trace, &mut |state, moved| {
+        for (proposition, expr) in found.iter_mut().zip(exprs).filter(|_| moved == Mover::System) {
             proposition.along.push(value_of(program, state, expr).ok().map(|value| value != 0));
         }
-    };
-    let Ok(mut state) = State::watching(program, watch) else { return Vec::new() };
-    look(&state);
+    });
+    found
+}
+
+/// Who made the last move.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mover {
+    /// The system; or nobody moved yet.
+    System,
+    /// The claim.
+    Claim,
+}
+
+/// Shows the initial state, and that after each move. Ends early where the run cannot be walked, and shows nothing of a run that is very
+/// long.
+pub fn look_along(program: &Program, watch: Watch, trace: &Trace, look: &mut dyn FnMut(&State, Mover)) {
+    if STEPS_MAX < trace.steps.len() || program.processes.is_empty() {
+        return;
+    }
+    let Ok(mut state) = State::watching(program, watch) else { return };
+    look(&state, Mover::System);
     for taken in trace.steps.moves() {
         let Ok(Outcome::Reaches { state: next, .. }) = step(program, &state, *taken).map(|taken| taken.outcome) else {
-            break;
+            return;
         };
         state = next;
-        if taken.pid != CLAIM_PID {
-            look(&state);
-        }
+        look(&state, if taken.pid == CLAIM_PID { Mover::Claim } else { Mover::System });
     }
-    found
 }
 
 /// A loop whose first step has this number.

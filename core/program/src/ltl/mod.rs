@@ -11,7 +11,8 @@
 //! The result depends on the formula only. Everything is bounded: a formula that leads to something larger
 //! than a person could mean is refused with [`TooLarge`], however it is nested.
 //!
-//! [`claim`] makes an automaton a part of a program. [`strengthen`] tells which parts of a formula could be left out, [`text`] writes formulas, [`truth`] tells where
+//! [`claim`] makes an automaton a part of a program. [`strengthen`] tells which parts of a formula could be left out, [`text`] writes formulas,
+//! [`sentence`] says what they mean, [`truth`] tells where
 //! their parts hold along a run.
 
 mod boolean;
@@ -22,6 +23,7 @@ mod merge;
 mod normal;
 pub mod parts;
 mod read;
+pub mod sentence;
 mod simplify;
 pub mod strengthen;
 mod tableau;

@@ -4,6 +4,7 @@
 //! every continuation satisfies it, false if none does, and else undetermined.
 
 use super::parts::{apart, value_of};
+use super::sentence::sentence;
 use super::strengthen::accepts_something;
 use super::text::FormulaText;
 use super::{Automaton, automaton, violations};
@@ -15,9 +16,13 @@ const ROWS_MAX: usize = 10;
 /// A value at a position; `None` where it is undetermined.
 pub type Truth = Option<bool>;
 
-/// A formula and its main parts along a run.
+/// A formula and its main parts along a run; or the places of a claim and its conditions.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Ribbon {
+    /// It is about a claim: to which place the claim went when it looked at the state, and whether its conditions are true.
+    pub is_claim: bool,
+    /// What the formula says, where that is easier to read than the formula.
+    pub sentence: Option<String>,
     /// The formula first, then its parts, each before its own parts.
     pub rows: Vec<Row>,
     /// Number of positions.
@@ -26,6 +31,21 @@ pub struct Ribbon {
     pub back_to: Option<usize>,
     /// The row and the position that decide the value of the formula at the first position, if that is one place.
     pub decides: Option<(usize, usize)>,
+}
+
+impl Ribbon {
+    /// The positions at which something changes, the loop begins, or the place is that decides: a column for each of them shows everything.
+    pub fn columns(&self) -> Vec<usize> {
+        let decisive = self.decides.map(|(_, at)| at);
+        let is_new = |at: &usize| {
+            let at = *at;
+            at == 0
+                || self.back_to == Some(at)
+                || decisive.is_some_and(|decisive| at == decisive || at == decisive + 1)
+                || self.rows.iter().any(|row| row.values[at] != row.values[at - 1])
+        };
+        (0..self.positions).filter(is_new).collect()
+    }
 }
 
 /// A part of a formula along a run.
@@ -76,7 +96,8 @@ pub fn ribbon(
         is_proposition: matches!(part, Formula::Proposition(_)) || words.is_named(part),
         values: values.clone(),
     });
-    Some(Ribbon { rows: rows.collect(), positions, back_to, decides })
+    let sentence = sentence(words, formula);
+    Some(Ribbon { is_claim: false, sentence, rows: rows.collect(), positions, back_to, decides })
 }
 
 /// The parts that are told: the outermost ones, each before its own parts, with their depths. What only negates another, and what a name stands for, is

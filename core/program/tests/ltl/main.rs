@@ -6,5 +6,6 @@ mod automata;
 mod claims;
 mod families;
 mod ribbons;
+mod sentences;
 mod strengthened;
 mod words;

@@ -51,7 +51,8 @@ pub fn legend(ribbon: &Ribbon, layout: Layout) -> Vec<Line> {
     let signs = if layout.unicode { ["●", "○", "?", "✗", "┆"] } else { ["T", "F", "?", "X", "|"] };
     let mut parts = vec![format!("{} true", signs[0]), format!("{} false", signs[1])];
     if ribbon.rows.iter().any(|row| row.values.contains(&None)) {
-        parts.push(format!("{} depends on how the run goes on", signs[2]));
+        let when = if ribbon.is_claim { "now and then, or without a value" } else { "depends on how the run goes on" };
+        parts.push(format!("{} {when}", signs[2]));
     }
     match ribbon.decides.map(|(row, at)| ribbon.rows[row].values[at]) {
         Some(Some(false)) => parts.push(format!("{} false and decisive", signs[3])),
@@ -77,14 +78,7 @@ pub fn legend(ribbon: &Ribbon, layout: Layout) -> Vec<Line> {
 }
 
 fn columns(ribbon: &Ribbon) -> Vec<Column> {
-    let decisive = ribbon.decides.map(|(_, at)| at);
-    let is_new = |at: usize| {
-        at == 0
-            || ribbon.back_to == Some(at)
-            || decisive.is_some_and(|decisive| at == decisive || at == decisive + 1)
-            || ribbon.rows.iter().any(|row| row.values[at] != row.values[at - 1])
-    };
-    let starts = (0..ribbon.positions).filter(|at| is_new(*at));
+    let starts = ribbon.columns().into_iter();
     starts.map(|first| Column { first, begins_loop: ribbon.back_to == Some(first) }).collect()
 }
 
