@@ -323,7 +323,13 @@ fn read(
             // A search counts what it takes, reading does not.
             let allowed = settings.limits.memory_bytes_max.unwrap_or_else(memory::default_bytes);
             let _watch = memory::Watch::start(allowed, cancel);
-            fabius_engine::load_until(cancel, (&name, text), defines, &mut include, settings)
+            fabius_engine::load_until(
+                cancel,
+                fabius_engine::ModelText { name: &name, text },
+                defines,
+                &mut include,
+                settings,
+            )
         }
         Err(why) => Ok(fabius_engine::unreadable(&name, &why)),
     }

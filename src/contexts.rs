@@ -9,12 +9,12 @@ use crate::{asked, check, exit, output};
 use anstream::AutoStream;
 use clap::Args;
 use fabius_base::{Cancel, StopReason};
-use fabius_engine::contexts::{ContextsReport, ContextsRequest, NotJudged, contexts, init_of};
-use fabius_engine::{Settings, Verdict};
+use fabius_engine::contexts::{ContextsReport, ContextsRequest, NotJudged, contexts};
+use fabius_engine::{Settings, Verdict, language_of};
 use fabius_supervise::{Timer, Unfinished, Voice};
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 const HELP: &str = "\
@@ -149,10 +149,17 @@ fn judged(args: &Contexts, cancel: &Cancel) -> Result<ContextsReport, NotJudged>
         limits,
     };
     let settings = Settings { limits, ..Settings::default() };
-    let mut load =
-        |more: &str| check::load_adding(&args.file, &args.define, more, &settings, cancel).map(|(loaded, _)| loaded);
+    let mut load = |statements: &[String]| {
+        let more = initial_process(&args.file, statements);
+        check::load_adding(&args.file, &args.define, &more, &settings, cancel).map(|(loaded, _)| loaded)
+    };
     let started = Instant::now();
     contexts(&request, &mut load, cancel, &|| started.elapsed())
+}
+
+/// The text that makes a context of a model in a file.
+fn initial_process(file: &Path, statements: &[String]) -> String {
+    language_of(&file.display().to_string()).initial_process(statements)
 }
 
 fn count_of(report: &ContextsReport, verdict: Verdict) -> usize {
@@ -194,13 +201,13 @@ fn shown(report: &ContextsReport) -> String {
 }
 
 /// Writes the model with the first context that goes wrong; returns the exit code.
-fn export(args: &Contexts, path: &std::path::Path, report: &ContextsReport) -> u8 {
+fn export(args: &Contexts, path: &Path, report: &ContextsReport) -> u8 {
     let Some(wrong) = report.contexts.iter().find(|it| it.verdict == Verdict::Violated) else {
         output::complain(&format!("error: nothing is written to `{}`: no context goes wrong", path.display()));
         return exit::UNDECIDED;
     };
     let read = std::fs::read_to_string(&args.file);
-    match read.and_then(|text| std::fs::write(path, text + &init_of(&wrong.statements))) {
+    match read.and_then(|text| std::fs::write(path, text + &initial_process(&args.file, &wrong.statements))) {
         Ok(()) => {
             output::complain(&format!("written to `{}`", path.display()));
             0

@@ -206,6 +206,21 @@ fn nobody_imports_what_the_table_forbids() {
     assert!(complaints.is_empty(), "\n{}", complaints.join("\n"));
 }
 
+/// The one file behind the front ends that names them.
+const TABLE_OF_LANGUAGES: &str = "core/task/src/languages.rs";
+
+#[test]
+fn only_the_table_of_languages_names_a_front_end() {
+    let names_one = |path: &PathBuf| {
+        let name = shown(path);
+        let behind = name.contains("src/") && !name.starts_with("core/promela/") && !name.starts_with("tests/");
+        let text = fs::read_to_string(path).expect("a source file can be read");
+        behind && text.contains("fabius_promela")
+    };
+    let found: Vec<String> = rust_files().into_iter().filter(names_one).map(|path| shown(&path)).collect();
+    assert_eq!(found, [TABLE_OF_LANGUAGES]);
+}
+
 /// A package of the workspace.
 struct Package {
     name: String,

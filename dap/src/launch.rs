@@ -3,7 +3,7 @@
 use crate::wire::Incoming;
 use fabius_base::{Cancel, Finding, Limits, SourceMap};
 use fabius_engine::{
-    CheckContext, Fairness, Loaded, Outcome, Settings, Verdict, check, load_until, suited, unreadable,
+    CheckContext, Fairness, Loaded, ModelText, Outcome, Settings, Verdict, check, load_until, suited, unreadable,
 };
 use fabius_explore::{Exploration, Reopened, TraceFile, Way};
 use fabius_project::defines::{Define, defined, definition, over};
@@ -152,7 +152,7 @@ impl Launch {
                     read_ordinary(&path).ok().map(|text| (path.display().to_string(), text))
                 };
                 let _watch = memory::Watch::beside(default_bytes(), cancel);
-                load_until(cancel, (&name, text), &macros, &mut include, &Settings::default())
+                load_until(cancel, ModelText { name: &name, text }, &macros, &mut include, &Settings::default())
                     .unwrap_or_else(|reason| unreadable(&name, Unfinished::Abandoned(reason).sentence()))
             }
             Err(why) => unreadable(&name, &why),

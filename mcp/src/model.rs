@@ -1,7 +1,7 @@
 //! Reading a model, and the limits of a call.
 
 use fabius_base::{Cancel, Finding, SourceMap};
-use fabius_engine::{Include, Loaded, Settings, load_until, unreadable};
+use fabius_engine::{Include, Loaded, ModelText, Settings, load_until, unreadable};
 use fabius_project::defines::{Define, defined};
 use fabius_project::files::{beside, read_ordinary};
 use fabius_project::{Flags, Project};
@@ -47,7 +47,8 @@ pub(crate) fn read(arguments: &Value, formulas: &[String], cancel: &Cancel) -> R
         (Some(path), None) => Ok(read_file(Path::new(path), &macros, &settings, cancel)),
         (None, Some(text)) => {
             let mut include = |_: &str, _: &str| None;
-            let loaded = load(("model.pml", text.to_owned()), &macros, &mut include, &settings, cancel);
+            let loaded =
+                load(ModelText { name: "model.pml", text: text.to_owned() }, &macros, &mut include, &settings, cancel);
             Ok(Model { loaded, project: None })
         }
         _ => Err("give either `path` or `text`".to_owned()),
@@ -67,7 +68,7 @@ fn read_file(path: &Path, macros: &[Define], settings: &Settings, cancel: &Cance
                 let path = beside(Path::new(including), name);
                 read_ordinary(&path).ok().map(|text| (path.display().to_string(), text))
             };
-            load((&name, text), &defines, &mut include, settings, cancel)
+            load(ModelText { name: &name, text }, &defines, &mut include, settings, cancel)
         }
         Err(why) => unreadable(&name, &why),
     };
@@ -77,14 +78,9 @@ fn read_file(path: &Path, macros: &[Define], settings: &Settings, cancel: &Cance
     }
 }
 
-fn load(
-    (name, text): (&str, String),
-    defines: &[Define],
-    include: Include<'_>,
-    settings: &Settings,
-    cancel: &Cancel,
-) -> Loaded {
-    load_until(cancel, (name, text), defines, include, settings)
+fn load(text: ModelText<'_>, defines: &[Define], include: Include<'_>, settings: &Settings, cancel: &Cancel) -> Loaded {
+    let name = text.name;
+    load_until(cancel, text, defines, include, settings)
         .unwrap_or_else(|reason| unreadable(name, Unfinished::Abandoned(reason).sentence()))
 }
 

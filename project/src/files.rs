@@ -1,5 +1,6 @@
 //! Text on the disk, as models see it: how it is read, where an included file is to be found, and which files are models.
 
+use fabius_task::languages::model_endings;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
@@ -85,15 +86,9 @@ pub fn plain(path: &Path) -> PathBuf {
     plain
 }
 
-/// The endings of files that hold Promela models.
-pub const MODEL_ENDINGS: &[&str] = &["pml", "prom", "promela", "pr", "spin", "pmlx"];
-
-/// The endings of files that models include, beside those of models.
-pub const INCLUDED_ENDINGS: &[&str] = &["h", "inc"];
-
 /// Whether a file is called like a model.
 pub fn is_model(path: &Path) -> bool {
-    path.extension().is_some_and(|ending| MODEL_ENDINGS.iter().any(|known| ending == *known))
+    path.extension().is_some_and(|ending| model_endings().any(|known| ending == known))
 }
 
 #[cfg(test)]
@@ -121,7 +116,7 @@ mod tests {
             serde_json::from_str(include_str!("../../vscode-extension/package.json")).expect("JSON");
         let listed = manifest["contributes"]["languages"][0]["extensions"].as_array().expect("a list");
         let listed: Vec<&str> = listed.iter().filter_map(|ending| ending.as_str()?.strip_prefix('.')).collect();
-        assert_eq!(listed, MODEL_ENDINGS);
+        assert_eq!(listed, model_endings().collect::<Vec<_>>());
     }
 
     #[test]

@@ -7,13 +7,22 @@ use std::collections::BTreeMap;
 /// A range stands for at most this many values.
 const RANGE_MAX: i64 = 1_000;
 
-/// What contexts are made of.
+/// What contexts are made of, as statements of the model's language.
 #[derive(Debug, Default)]
 pub struct Choices {
-    /// Processes with arguments, as they stand behind `run`.
-    pub processes: Vec<String>,
+    /// Processes with arguments.
+    pub processes: Vec<Creation>,
     /// For each input, assignments of its values.
     pub inputs: Vec<Vec<String>>,
+}
+
+/// A process that a context may create.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Creation {
+    /// Its type.
+    pub of: String,
+    /// The statement that creates it.
+    pub statement: String,
 }
 
 /// A context: which processes, by their numbers among the choices, and which value each input has.
@@ -32,27 +41,32 @@ impl Choices {
     /// What is wrong with the flags, or with the model.
     pub fn of(loaded: &Loaded, types: &[String], values: &[String], inputs: &[String]) -> Result<Self, String> {
         let program = loaded.as_written().ok_or("the model is faulty")?;
+        let language = loaded.language();
         let values = assignments(values)?;
         let mut choices = Self::default();
         for (at, process) in program.processes.iter().enumerate() {
             let is_there = program.initial.iter().any(|instance| instance.process.0 as usize == at);
             let chosen = if types.is_empty() { !is_there } else { types.contains(&process.name) };
             if process.kind == ProcessKind::Process && chosen && process.name != ":init:" {
-                choices.processes.extend(runs(&program, process, &values)?);
+                let creation = |arguments: Vec<String>| Creation {
+                    of: process.name.clone(),
+                    statement: language.creation(&process.name, &arguments),
+                };
+                choices.processes.extend(argument_lists(&program, process, &values)?.into_iter().map(creation));
             }
         }
         let unknown = |name: &&String| !program.processes.iter().any(|process| process.name == **name);
         if let Some(name) = types.iter().find(unknown) {
-            return Err(format!("there is no proctype `{name}`"));
+            return Err(format!("there is no process type `{name}`"));
         }
         if choices.processes.is_empty() {
-            return Err("there is no proctype to create processes of".to_owned());
+            return Err("there is no process type to create processes of".to_owned());
         }
         for (name, values) in assignments(inputs)? {
             if !program.globals.iter().any(|global| global.name == name) {
                 return Err(format!("there is no global variable `{name}`"));
             }
-            choices.inputs.push(values.iter().map(|value| format!("{name} = {value}")).collect());
+            choices.inputs.push(values.iter().map(|value| language.assignment(&name, value)).collect());
         }
         Ok(choices)
     }
@@ -90,19 +104,22 @@ impl Choices {
 
     /// Whether a context creates a process of a type.
     pub fn creates(&self, context: &Context, name: &str) -> bool {
-        let is_one = |run: &str| run.strip_prefix(name).is_some_and(|rest| rest.starts_with('('));
-        context.processes.iter().any(|process| is_one(&self.processes[*process]))
+        context.processes.iter().any(|process| self.processes[*process].of == name)
     }
 
-    /// A context in words, as it stands in the model: what is assigned, and what is run.
+    /// What a context does: what it assigns, and what it creates.
     pub fn statements(&self, context: &Context) -> Vec<String> {
         let inputs = self.inputs.iter().zip(&context.inputs).map(|(values, value)| values[*value].clone());
-        inputs.chain(context.processes.iter().map(|process| format!("run {}", self.processes[*process]))).collect()
+        inputs.chain(context.processes.iter().map(|process| self.processes[*process].statement.clone())).collect()
     }
 }
 
-/// The processes of a type, each with arguments.
-fn runs(program: &Program, process: &Process, values: &BTreeMap<String, Vec<String>>) -> Result<Vec<String>, String> {
+/// The arguments that processes of a type may have.
+fn argument_lists(
+    program: &Program,
+    process: &Process,
+    values: &BTreeMap<String, Vec<String>>,
+) -> Result<Vec<Vec<String>>, String> {
     let parameters = process.locals.iter().take(process.parameter_count as usize);
     let mut lists = vec![Vec::new()];
     for parameter in parameters {
@@ -120,7 +137,7 @@ fn runs(program: &Program, process: &Process, values: &BTreeMap<String, Vec<Stri
         };
         lists = lists.iter().flat_map(with).collect();
     }
-    Ok(lists.iter().map(|list| format!("{}({})", process.name, list.join(", "))).collect())
+    Ok(lists)
 }
 
 /// The values of a parameter of which nobody says anything: channels there are, or 0 and 1.
@@ -157,12 +174,16 @@ fn assignments(texts: &[String]) -> Result<BTreeMap<String, Vec<String>>, String
 mod tests {
     use super::*;
 
+    fn creation(of: &str, statement: &str) -> Creation {
+        Creation { of: of.to_owned(), statement: statement.to_owned() }
+    }
+
     #[test]
     fn contexts_are_multisets_with_each_combination_of_inputs() {
         let text = |list: &[&str]| list.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
         let inputs = vec![text(&["x = 0", "x = 1"]), text(&["y = 0", "y = 1", "y = 2"])];
         for processes in 1..5 {
-            let choices = Choices { processes: vec!["P()".to_owned(); processes], inputs: inputs.clone() };
+            let choices = Choices { processes: vec![creation("P", "run P()"); processes], inputs: inputs.clone() };
             let mut all: Vec<Context> = choices.contexts(3).collect();
             // Multisets of size k of n things: (n + k − 1 over k).
             let multisets =
@@ -172,7 +193,7 @@ mod tests {
             all.dedup();
             assert_eq!(all.len(), multisets * 6);
         }
-        let choices = Choices { processes: text(&["P(1)", "Q()"]), inputs };
+        let choices = Choices { processes: vec![creation("P", "run P(1)"), creation("Q", "run Q()")], inputs };
         let context = Context { processes: vec![0, 1, 1], inputs: vec![1, 2] };
         assert_eq!(choices.statements(&context), ["x = 1", "y = 2", "run P(1)", "run Q()", "run Q()"]);
         assert!(choices.creates(&context, "P") && choices.creates(&context, "Q"));

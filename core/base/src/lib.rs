@@ -5,12 +5,15 @@
 
 pub mod cancel;
 pub mod codes;
+pub mod components;
 pub mod finding;
 pub mod limits;
+pub mod nearest;
 pub mod source;
 
 pub use cancel::{Cancel, StopReason};
 pub use codes::Code;
 pub use finding::{Finding, Label, Severity};
 pub use limits::Limits;
+pub use nearest::nearest;
 pub use source::{Expansion, ExpansionId, ExpansionKind, FileId, SourceMap, Span};

@@ -79,13 +79,8 @@ pub enum NotJudged {
     Internal(String),
 }
 
-/// Reads a model with more text at its end.
-pub type LoadAdding<'a> = dyn FnMut(&str) -> Result<Loaded, StopReason> + 'a;
-
-/// The text of an `init` that makes a context.
-pub fn init_of(statements: &[String]) -> String {
-    format!("\n\ninit {{\n  atomic {{\n    {}\n  }}\n}}\n", statements.join(";\n    "))
-}
+/// Reads a model with a process that executes these statements at once when a run begins.
+pub type LoadWith<'a> = dyn FnMut(&[String]) -> Result<Loaded, StopReason> + 'a;
 
 /// Checks contexts until all are checked or somebody asks to stop. `now` tells the time since some moment.
 ///
@@ -93,18 +88,18 @@ pub fn init_of(statements: &[String]) -> String {
 /// Why none is judged.
 pub fn contexts(
     request: &ContextsRequest,
-    load: &mut LoadAdding<'_>,
+    load: &mut LoadWith<'_>,
     cancel: &Cancel,
     now: &dyn Fn() -> Duration,
 ) -> Result<ContextsReport, NotJudged> {
     // A model in which nothing runs has no program.
-    let empty = load("\n\ninit { skip }\n").map_err(NotJudged::Stopped)?;
+    let empty = load(&[]).map_err(NotJudged::Stopped)?;
     if empty.checkable().is_none() {
         return Err(NotJudged::Faulty(Box::new(empty), Vec::new()));
     }
     let choices = Choices::of(&empty, &request.types, &request.values, &request.inputs).map_err(NotJudged::Refused)?;
     if let Some(with) = request.with.as_ref().filter(|with| !choices.has(with)) {
-        return Err(NotJudged::Refused(format!("there is no proctype `{with}` to create processes of")));
+        return Err(NotJudged::Refused(format!("there is no process type `{with}` to create processes of")));
     }
     let wanted = |context: &Context| request.with.as_ref().is_none_or(|with| choices.creates(context, with));
     let mut report =
@@ -112,14 +107,14 @@ pub fn contexts(
     for context in choices.contexts(request.processes_max).filter(wanted) {
         let statements = choices.statements(&context);
         let stopped = cancel.requested().is_some() || request.contexts_max <= report.contexts.len();
-        let Some(loaded) = (!stopped).then(|| load(&init_of(&statements)).ok()).flatten() else {
+        let Some(loaded) = (!stopped).then(|| load(&statements).ok()).flatten() else {
             report.complete = false;
             break;
         };
         if loaded.checkable().is_none() {
             return Err(NotJudged::Faulty(Box::new(loaded), statements));
         }
-        report.contexts.push(judge(&loaded, request.limits, statements, (cancel, now))?);
+        report.contexts.push(judge(&loaded, request.limits, statements, cancel, now)?);
     }
     Ok(report)
 }
@@ -128,7 +123,8 @@ fn judge(
     loaded: &Loaded,
     limits: Limits,
     statements: Vec<String>,
-    (cancel, now): (&Cancel, &dyn Fn() -> Duration),
+    cancel: &Cancel,
+    now: &dyn Fn() -> Duration,
 ) -> Result<ContextReport, NotJudged> {
     let settings = Settings { properties: vec![SAFETY.to_owned()], schedule: false, limits, ..Settings::default() };
     let mut context = CheckContext { cancel, now, observe: &mut |_| {}, controls: None };

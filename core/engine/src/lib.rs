@@ -23,17 +23,18 @@ mod shortest;
 mod task;
 mod vacuity;
 
+pub use fabius_base::nearest;
 pub use fabius_counterexample::{Counterexample, ExplorationTarget, Run};
 pub use fabius_observe::{
     self as event, CheckContext, Controls, Event, Goal, Look, LookStep, Progress, RejectedCycle, as_walked,
 };
-pub use fabius_promela::nearest;
 pub use fabius_schedulers::{DelayPoint, RunEnd, ScheduledRun, Scheduling, delays_of, rerun};
 pub use fabius_strategy::{self as strategy, suited};
 pub use fabius_task::{
-    Cycles, DelayMode, Delaying, Fairness, Include, Loaded, Order, Plan, Planned, Project, PropertyReport, Question,
-    Report, SAFETY, SchedulerChoice, Settings, Storage, TOOL, UnknownProperty, VERSION, Verdict, ViolationReport, load,
-    load_until, misconfigured, plan, pool, report, settings, unreadable, words,
+    Cycles, DelayMode, Delaying, Fairness, Include, LANGUAGES, Loaded, ModelText, Order, Plan, Planned, Project,
+    PropertyReport, Question, Report, SAFETY, SchedulerChoice, Settings, Storage, TOOL, UnknownProperty, VERSION,
+    Verdict, ViolationReport, language_of, languages, load, load_until, misconfigured, plan, pool, report, settings,
+    unreadable, words,
 };
 pub use run::{Outcome, check, crashed};
 pub use search_from::{SearchedFrom, search_from};

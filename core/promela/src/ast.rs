@@ -103,7 +103,7 @@ pub struct Ltl {
     pub name: Option<Name>,
     /// The formula: an expression in which the temporal operators occur.
     pub formula: Expr,
-    /// It is not written in the model, see [`crate::OutsideFormula`].
+    /// It is not written in the model, see [`fabius_language::OutsideFormula`].
     pub outside: bool,
     /// The word `ltl`.
     pub span: Span,

@@ -9,28 +9,18 @@
 //! what every model is checked for. `/*@ expect NAME: holds */` names the property and may stand anywhere.
 
 use crate::pragma::{Pragma, pragmas};
-use crate::query::tokens::{Piece, PieceKind, pieces};
-use fabius_base::{Code, FileId, Finding, SourceMap, Span};
-
-/// What a check is expected to find out about a property.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Expectation {
-    /// The name of the property; `None` for what every model is checked for.
-    pub property: Option<String>,
-    /// Whether it is expected to hold.
-    pub holds: bool,
-    /// The comment.
-    pub span: Span,
-}
+use crate::query::tokens::pieces;
+use fabius_base::{FileId, Finding, SourceMap, Span};
+use fabius_language::{Expectation, Piece, PieceKind, expectation_complaint};
 
 /// The expected verdicts in all files, and what is wrong with them. `declared` are the names of formulas and claims, each with
 /// its keyword's place.
-pub fn expectations<'a>(
+pub(crate) fn expectations(
     map: &SourceMap,
     inactive: &[Span],
-    declared: impl Iterator<Item = (&'a str, Span)>,
+    declared: &[(&str, Span)],
 ) -> (Vec<Expectation>, Vec<Finding>) {
-    let declared: Vec<(&str, Span)> = declared.map(|(name, span)| (name, map.user_span(span))).collect();
+    let declared: Vec<(&str, Span)> = declared.iter().map(|(name, span)| (*name, map.user_span(*span))).collect();
     let mut found: Vec<Expectation> = Vec::new();
     let mut findings = Vec::new();
     for (file, source) in map.files() {
@@ -42,7 +32,10 @@ pub fn expectations<'a>(
                 continue;
             };
             let Some((name, holds)) = read(expectation) else {
-                findings.push(complaint(span, "write `@ expect: violated`, `@ expect: holds` or `@ expect NAME: …`"));
+                findings.push(expectation_complaint(
+                    span,
+                    "write `@ expect: violated`, `@ expect: holds` or `@ expect NAME: …`",
+                ));
                 continue;
             };
             let property = match name {
@@ -53,17 +46,15 @@ pub fn expectations<'a>(
                 name => Some(name.to_owned()),
             };
             if found.iter().any(|other| other.property == property && other.holds != holds) {
-                findings.push(complaint(span, "another annotation expects something else of the same property"));
+                findings.push(expectation_complaint(
+                    span,
+                    "another annotation expects something else of the same property",
+                ));
             }
             found.push(Expectation { property, holds, span });
         }
     }
     (found, findings)
-}
-
-/// What is wrong with a comment about an expected verdict.
-pub fn complaint(span: Span, why: &str) -> Finding {
-    Finding::new(Code::BadExpectation, "invalid `expect` annotation").at(span, why)
 }
 
 /// `NAME: VERDICT`: the name, which may be missing, and whether the property is to hold.
@@ -118,7 +109,8 @@ fn is_line_end(piece: &Piece) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{NoLoader, parse};
+    use crate::parse;
+    use fabius_language::NoLoader;
 
     /// What is expected, as `name: holds`, and how many complaints there are.
     fn read(text: &str) -> (Vec<String>, usize) {
@@ -128,7 +120,8 @@ mod tests {
         let lowered = crate::lower(&parsed.model, &map, "m.pml", crate::Options::NONE);
         let program = lowered.program.expect("the model is sound");
         let declared = program.properties.iter().filter_map(|p| Some((p.name.as_str(), p.span?)));
-        let (found, findings) = expectations(&map, &parsed.inactive, declared);
+        let declared: Vec<(&str, Span)> = declared.collect();
+        let (found, findings) = expectations(&map, &parsed.inactive, &declared);
         let shown = |one: &Expectation| format!("{}: {}", one.property.as_deref().unwrap_or("-"), one.holds);
         (found.iter().map(shown).collect(), findings.len())
     }

@@ -9,48 +9,9 @@
 //! * Directives and the inside of comments are left alone.
 //! * Several empty lines become one; spaces at ends of lines go.
 
-use crate::query::tokens::{Piece, PieceKind, pieces};
+use crate::query::tokens::pieces;
+use fabius_language::{Piece, PieceKind, Replacement, Style};
 use std::ops::Range;
-
-/// How a text is indented.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Style {
-    /// Spaces for one step, or a tab.
-    pub indent: Indent,
-}
-
-/// One step of indentation.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Indent {
-    /// This many spaces.
-    Spaces(usize),
-    /// A tab.
-    Tab,
-}
-
-impl Style {
-    fn margin(self, depth: usize) -> String {
-        match self.indent {
-            Indent::Spaces(width) => " ".repeat(width * depth),
-            Indent::Tab => "\t".repeat(depth),
-        }
-    }
-}
-
-impl Default for Style {
-    fn default() -> Self {
-        Self { indent: Indent::Spaces(4) }
-    }
-}
-
-/// Replaces some bytes of a text.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Replacement {
-    /// The bytes.
-    pub range: Range<usize>,
-    /// What stands there instead.
-    pub text: String,
-}
 
 /// The replacements of white space that format a text; they do not overlap and are in order.
 pub fn format(text: &str, style: Style) -> Vec<Replacement> {

@@ -1,27 +1,30 @@
-//! Promela in, [`fabius_program::Program`] out.
+//! Promela in, [`fabius_program::Program`] out. Whatever stands behind asks [`Promela`], one of the languages of
+//! [`fabius_language`].
 
 pub mod ast;
 mod expectations;
 mod flow;
 pub mod format;
+mod language;
 mod lex;
 pub mod lower;
-pub mod mutate;
+mod mutate;
 mod names;
 mod optimise;
 mod parse;
 mod pragma;
 mod preprocess;
-pub mod query;
-pub mod restrain;
+mod query;
+mod restrain;
 mod seals;
 mod syntax;
 mod token;
 mod types;
 
-pub use expectations::{Expectation, complaint as expectation_complaint, expectations};
-pub use lower::{Lowered, Options, lower, lower_with};
-pub use names::nearest;
-pub use preprocess::{Loader, NoLoader, OutsideFormula};
-pub use seals::{SealKind, SealedStretch, sealed_stretches};
+pub use language::Promela;
+pub use lower::{Options, lower, lower_with};
 pub use syntax::{Parsed, parse, parse_with};
+
+use expectations::expectations;
+use mutate::mutants;
+use seals::sealed_stretches;

@@ -24,11 +24,12 @@ mod text;
 
 use crate::ast;
 use crate::flow::{Flow, LabelRef, Node, Seq};
-use crate::names::{DeclaredId, Names, SUGGESTIONS_MAX, nearest};
+use crate::names::{DeclaredId, Names, SUGGESTIONS_MAX};
 use crate::types::{Types, VarType};
-use fabius_base::{Cancel, Code, Finding, SourceMap, Span};
+use fabius_base::{Cancel, Code, Finding, SourceMap, Span, nearest};
+use fabius_language::Lowered;
 use fabius_program as program;
-use fabius_program::{Expr, Instance, ProcessId, ProcessKind, Program, Property, Uses};
+use fabius_program::{Expr, Instance, ProcessId, ProcessKind, Property, Uses};
 use sets::Sets;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -49,15 +50,6 @@ impl Options {
     pub const NONE: Self = Self { dataflow: false, merge: false, hide: false };
     /// What Spin does unless told otherwise.
     pub const ALL: Self = Self { dataflow: true, merge: true, hide: true };
-}
-
-/// A program, if there is one, and what there is to say about the model.
-#[derive(Debug)]
-pub struct Lowered {
-    /// `None` if a finding is an error.
-    pub program: Option<Program>,
-    /// Errors and warnings, in the order of the text.
-    pub findings: Vec<Finding>,
 }
 
 /// Lowers a model. `name` is what the program is called, usually the name of its file.

@@ -5,23 +5,13 @@
 //! reads it again finds out.
 
 use crate::ast::{BinOp, Expr, ExprKind, Initializer, Model, Sequence, Step, StepKind, Unit};
-use crate::restrain::TextEdit;
 use fabius_base::{ExpansionKind, FileId, SourceMap, Span};
+use fabius_language::{Mutant, TextEdit};
 use std::collections::BTreeSet;
-
-/// A change of the text.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Mutant {
-    /// The edits of the main text; they do not overlap, and stand in the order of the text.
-    pub edits: Vec<TextEdit>,
-    /// What was done.
-    pub kind: MutationKind,
-}
 
 /// What is changed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum MutationKind {
+enum MutationKind {
     SendDropped,
     ReceiveDropped,
     AssignmentDropped,
@@ -36,7 +26,7 @@ pub enum MutationKind {
 
 impl MutationKind {
     /// The word for it in reports.
-    pub fn as_str(self) -> &'static str {
+    fn as_str(self) -> &'static str {
         match self {
             Self::SendDropped => "send_dropped",
             Self::ReceiveDropped => "receive_dropped",
@@ -53,7 +43,7 @@ impl MutationKind {
 }
 
 /// The mutants of a model, in the order of its main text.
-pub fn mutants(model: &Model, map: &SourceMap, main: FileId) -> Vec<Mutant> {
+pub(crate) fn mutants(model: &Model, map: &SourceMap, main: FileId) -> Vec<Mutant> {
     let mut writer = Writer { map, main, found: BTreeSet::new() };
     for unit in &model.units {
         match unit {
@@ -70,13 +60,13 @@ pub fn mutants(model: &Model, map: &SourceMap, main: FileId) -> Vec<Mutant> {
             _ => {}
         }
     }
-    writer.found.into_iter().collect()
+    writer.found.into_iter().map(|(edits, kind)| Mutant { edits, kind: kind.as_str() }).collect()
 }
 
 struct Writer<'a> {
     map: &'a SourceMap,
     main: FileId,
-    found: BTreeSet<Mutant>,
+    found: BTreeSet<(Vec<TextEdit>, MutationKind)>,
 }
 
 impl Writer<'_> {
@@ -93,7 +83,7 @@ impl Writer<'_> {
     fn replace(&mut self, span: Span, kind: MutationKind, with: impl FnOnce(&str) -> String) {
         let Some((start, end)) = self.place(span) else { return };
         let text = with(self.text((start, end)));
-        self.found.insert(Mutant { edits: vec![TextEdit { start, end, text }], kind });
+        self.found.insert((vec![TextEdit { start, end, text }], kind));
     }
 
     fn sequence(&mut self, sequence: &Sequence) {
@@ -114,7 +104,7 @@ impl Writer<'_> {
         }
         let edit = |at: (u32, u32), text: &str| TextEdit { start: at.0, end: at.1, text: text.to_owned() };
         let edits = vec![edit(one, self.text(two)), edit(two, self.text(one))];
-        self.found.insert(Mutant { edits, kind: MutationKind::StatementsSwapped });
+        self.found.insert((edits, MutationKind::StatementsSwapped));
     }
 
     fn step(&mut self, step: &Step) {
@@ -170,7 +160,7 @@ impl Writer<'_> {
         let word = ["atomic", "d_step"].into_iter().find(|word| self.text((start, end)).starts_with(word));
         if let Some(word) = word {
             let edits = vec![TextEdit { start, end: start + word.len() as u32, text: String::new() }];
-            self.found.insert(Mutant { edits, kind: MutationKind::AtomicDropped });
+            self.found.insert((edits, MutationKind::AtomicDropped));
         }
     }
 
@@ -228,7 +218,7 @@ impl Writer<'_> {
         if let Some(at) = between.find(old).filter(|_| is_plain) {
             let start = end + at as u32;
             let edits = vec![TextEdit { start, end: start + old.len() as u32, text: new.to_owned() }];
-            self.found.insert(Mutant { edits, kind: MutationKind::OperatorChanged });
+            self.found.insert((edits, MutationKind::OperatorChanged));
         }
     }
 }

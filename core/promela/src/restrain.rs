@@ -9,65 +9,24 @@
 //! schedule in the same way, by variables that tell how far the others are.
 
 use fabius_base::{FileId, SourceMap, Span};
+use fabius_language::{During, ProcessPlaces, TextEdit, Wait};
 use fabius_program::facts::creates;
 use fabius_program::{
     Action, ChannelType, Edge, Expr, Initial, Instance, LocationId, Process, ProcessId, Program, Slot, Statement,
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Places of the processes of a type, or of one of them.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Stretch {
-    /// The type.
-    pub process: ProcessId,
-    /// The process, if only one of the type is meant.
-    pub pid: Option<u8>,
-    /// The places.
-    pub locations: BTreeSet<LocationId>,
-    /// A name for a counter of those who are there; made unique.
-    pub name: String,
-}
-
-/// No process of `at` moves during something else.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Wait {
-    /// Who waits, and where.
-    pub at: Stretch,
-    /// What must not be the case.
-    pub during: During,
-}
-
-/// What a process waits for to be over.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum During {
-    /// Another process is somewhere.
-    Stretch(Stretch),
-    /// A global has certain values.
-    Value {
-        /// Its name, without indices and fields.
-        name: String,
-        /// That it has not: an expression that can be an operand of `&&`.
-        otherwise: String,
-    },
-}
-
-/// A piece of the main text, by bytes, and what is to stand there instead.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct TextEdit {
-    /// First byte.
-    pub start: u32,
-    /// One past the last byte.
-    pub end: u32,
-    /// The new text.
-    pub text: String,
-}
-
 /// The edits of the file `main` that make processes wait; `program` is what is written, step for step. They do not overlap,
 /// and stand in the order of the text.
 ///
 /// # Errors
 /// Why the waits cannot be written into this text, as half a sentence.
-pub fn restrain(program: &Program, map: &SourceMap, main: FileId, waits: &[Wait]) -> Result<Vec<TextEdit>, String> {
+pub(crate) fn restrain(
+    program: &Program,
+    map: &SourceMap,
+    main: FileId,
+    waits: &[Wait],
+) -> Result<Vec<TextEdit>, String> {
     let mut writer = Writer { program, map, main, changes: BTreeMap::new() };
     let counters = counters(map, waits);
     let mut declarations = String::new();
@@ -78,7 +37,7 @@ pub fn restrain(program: &Program, map: &SourceMap, main: FileId, waits: &[Wait]
     }
     for wait in waits {
         match &wait.during {
-            During::Stretch(stretch) => {
+            During::Places(stretch) => {
                 let counter = counters.get(stretch).ok_or("a counter is missing")?;
                 let counted = |location: LocationId| {
                     wait.at.process == stretch.process && stretch.pid.is_none() && stretch.locations.contains(&location)
@@ -103,30 +62,19 @@ pub fn restrain(program: &Program, map: &SourceMap, main: FileId, waits: &[Wait]
     if overlap { Err("two of the statements overlap".to_owned()) } else { Ok(edits) }
 }
 
-/// A text with edits made in it.
-pub fn edited(text: &str, edits: &[TextEdit]) -> String {
-    let (mut new, mut done) = (String::new(), 0);
-    for edit in edits {
-        new.push_str(text.get(done..edit.start as usize).unwrap_or(""));
-        new.push_str(&edit.text);
-        done = edit.end as usize;
-    }
-    new + text.get(done..).unwrap_or("")
-}
-
 /// A name for the counter of each stretch that nothing in the texts has.
-fn counters(map: &SourceMap, waits: &[Wait]) -> BTreeMap<Stretch, String> {
+fn counters(map: &SourceMap, waits: &[Wait]) -> BTreeMap<ProcessPlaces, String> {
     let is_word = |character: char| character.is_alphanumeric() || character == '_';
     let texts = map.files().map(|(_, file)| &file.text);
     let mut taken: BTreeSet<&str> = texts.flat_map(|text| text.split(|character| !is_word(character))).collect();
-    let stretches: BTreeSet<&Stretch> = waits
+    let stretches: BTreeSet<&ProcessPlaces> = waits
         .iter()
         .filter_map(|wait| match &wait.during {
-            During::Stretch(stretch) => Some(stretch),
+            During::Places(stretch) => Some(stretch),
             During::Value { .. } => None,
         })
         .collect();
-    let mut names: Vec<(Stretch, String)> = Vec::new();
+    let mut names: Vec<(ProcessPlaces, String)> = Vec::new();
     for stretch in stretches {
         let numbered = (2..).map(|number| format!("{}_{number}", stretch.name));
         let mut candidates = std::iter::once(stretch.name.clone()).chain(numbered);
@@ -160,7 +108,7 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     /// Counts those who are in a stretch; how many there are at the beginning.
-    fn count(&mut self, stretch: &Stretch, counter: &str) -> Result<usize, String> {
+    fn count(&mut self, stretch: &ProcessPlaces, counter: &str) -> Result<usize, String> {
         let within = |location: LocationId| stretch.locations.contains(&location);
         let (more, less) = match stretch.pid {
             None => (format!("{counter}++"), format!("{counter}--")),
@@ -205,7 +153,7 @@ impl Writer<'_> {
     }
 
     /// Lets processes wait until something is true, which may be another expression at each location.
-    fn hold_back(&mut self, at: &Stretch, until: &dyn Fn(LocationId) -> String) -> Result<(), String> {
+    fn hold_back(&mut self, at: &ProcessPlaces, until: &dyn Fn(LocationId) -> String) -> Result<(), String> {
         let broken: BTreeSet<LocationId> = self
             .program
             .edges
@@ -472,11 +420,5 @@ mod tests {
         assert_eq!(end("x++ // done\nod", 3), "x++");
         assert_eq!(end("x == N fi", 1), "x == N");
         assert_eq!(end("skip", 4), "skip");
-    }
-
-    #[test]
-    fn the_edits_are_made_from_left_to_right() {
-        let edit = |start, end, text: &str| TextEdit { start, end, text: text.to_owned() };
-        assert_eq!(edited("abcdef", &[edit(0, 0, "x"), edit(1, 2, "B"), edit(5, 6, "")]), "xaBcde");
     }
 }

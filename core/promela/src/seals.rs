@@ -10,28 +10,11 @@
 
 use crate::pragma::{Pragma, pragmas};
 use fabius_base::{Code, FileId, Finding, SourceMap, Span};
-
-/// How processes are scheduled inside.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum SealKind {
-    /// `rr`: round-robin.
-    RoundRobin,
-    /// `rtc`: run-to-completion.
-    RunToCompletion,
-}
-
-/// The text from one comment to the other.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct SealedStretch {
-    /// How processes are scheduled inside.
-    pub kind: SealKind,
-    /// From the first comment to the end of the second.
-    pub span: Span,
-}
+use fabius_language::{SealKind, SealedStretch};
 
 /// The sealed stretches of all files, outer ones first, and what is wrong with them. What is written in `inactive` text
 /// does not count.
-pub fn sealed_stretches(map: &SourceMap, inactive: &[Span]) -> (Vec<SealedStretch>, Vec<Finding>) {
+pub(crate) fn sealed_stretches(map: &SourceMap, inactive: &[Span]) -> (Vec<SealedStretch>, Vec<Finding>) {
     let mut found = Seals::default();
     for (file, source) in map.files() {
         found.read(file, &source.text, inactive);

@@ -1,9 +1,10 @@
 //! Text to syntax tree.
 
 use crate::ast;
-use crate::preprocess::{Beside, Loader, OutsideFormula, Preprocessed, preprocess};
+use crate::preprocess::{Preprocessed, preprocess};
 use crate::token::Interner;
 use fabius_base::{Cancel, FileId, Finding, SourceMap, Span};
+use fabius_language::{Loader, ReadRequest};
 
 /// What reading a model gives: always a tree, and what is to be said about the text.
 #[derive(Clone, Debug, Default)]
@@ -26,26 +27,20 @@ impl Parsed {
 /// Reads the model in `file`. `defines` are macros as from a command line (an empty value means 1);
 /// `loader` finds the text of included files, which are added to `map`.
 pub fn parse(map: &mut SourceMap, file: FileId, defines: &[(String, String)], loader: &mut dyn Loader) -> Parsed {
-    parse_with(map, file, defines, &[], loader, &Cancel::new())
+    parse_with(map, &ReadRequest { file, defines, formulas: &[] }, loader, &Cancel::new())
 }
 
-/// Reads the model in `file` with `formulas` that are not written in it, as if each stood in an `ltl` block at its end: names
+/// Reads a model with formulas that are not written in it, as if each stood in an `ltl` block at its end: names
 /// and macros of the model mean in them what they mean there, and what is to be said about them has its place
 /// in their own text. (They have to be there when the model is read, since they decide which variables matter.)
 /// Once `cancel` asks for it, the rest of the text is not read: then the result is not that of the model.
-pub fn parse_with(
-    map: &mut SourceMap,
-    file: FileId,
-    defines: &[(String, String)],
-    formulas: &[OutsideFormula],
-    loader: &mut dyn Loader,
-    cancel: &Cancel,
-) -> Parsed {
+pub fn parse_with(map: &mut SourceMap, request: &ReadRequest<'_>, loader: &mut dyn Loader, cancel: &Cancel) -> Parsed {
     let mut findings = Vec::new();
     let mut names = Interner::new();
+    let file = request.file;
     let end = map.file(file).text.len() as u32;
     let Preprocessed { tokens: pieces, mut inactive } =
-        preprocess(map, &mut names, &mut findings, file, Beside { defines, formulas }, loader, cancel);
+        preprocess(map, &mut names, &mut findings, request, loader, cancel);
     inactive.sort_by_key(|span| (span.file.0, span.start));
     if pieces.is_empty() && findings.iter().any(Finding::is_error) {
         return Parsed { model: ast::Model::default(), findings, inactive };

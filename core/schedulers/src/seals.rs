@@ -1,9 +1,9 @@
 //! Where a scheduler may not interrupt: the sealed stretches of the text, as places of processes.
 
 use fabius_base::{Code, Finding, SourceMap};
+use fabius_language::{SealKind as WrittenSeal, SealedStretch};
 use fabius_machine::Machine;
 use fabius_program::{EdgeId, LocationId, ProcessId, Program};
-use fabius_promela::{SealKind as WrittenSeal, SealedStretch};
 use fabius_search::schedule::{SealKind, Seals};
 use std::sync::{Arc, OnceLock};
 

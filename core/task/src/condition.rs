@@ -3,10 +3,10 @@
 //! A condition is read as a formula from outside the text would be, so macros, constants, global variables,
 //! variables of processes (`P:x`, `P[1]:x`) and places (`P@label`) mean in it what they mean in the model.
 
-use crate::load::{Included, Loaded};
+use crate::load::{Loaded, Source};
 use fabius_base::{Cancel, Finding, SourceMap};
+use fabius_language::{Form, Loader, OutsideFormula, ReadRequest};
 use fabius_program::{Expr, Formula, LocationId, Pattern, Place, Program, PropertyKind};
-use fabius_promela::{Loader, Options, OutsideFormula, lower, parse_with};
 
 /// The name of the property as which a condition is read.
 const NAME: &str = "condition__";
@@ -28,14 +28,15 @@ pub fn condition(loaded: &Loaded, program: &Program, text: &str) -> Result<Expr,
     let mut map = SourceMap::new();
     let file = map.add_file(main.name.clone(), main.text.clone());
     let asked = OutsideFormula { name: NAME.to_owned(), file: map.add_file("<condition>", text) };
-    let (mine, source) = (asked.file, &loaded.source);
-    let parsed = parse_with(&mut map, file, &source.defines, &[asked], &mut Again(&source.included), &Cancel::new());
+    let (mine, source) = (asked.file, &*loaded.source);
+    let request = ReadRequest { file, defines: &source.defines, formulas: &[asked] };
+    let read = loaded.language().read(&mut map, &request, &mut Again(source), &Cancel::new());
     let about =
         |finding: &&Finding| finding.is_error() && finding.span().is_none_or(|span| map.user_span(span).file == mine);
-    if let Some(error) = parsed.findings.iter().find(about) {
+    if let Some(error) = read.findings.iter().find(about) {
         return Err(sentence(error));
     }
-    let lowered = lower(&parsed.model, &map, &loaded.name, Options::NONE);
+    let lowered = read.syntax.lower(&map, &loaded.name, Form::AsWritten, &Cancel::new());
     if let Some(error) = lowered.findings.iter().find(about) {
         return Err(sentence(error));
     }
@@ -65,13 +66,11 @@ fn sentence(finding: &Finding) -> String {
 }
 
 /// Answers with what was included when the model was read.
-struct Again<'a>(&'a [Included]);
+struct Again<'a>(&'a Source);
 
 impl Loader for Again<'_> {
     fn load(&mut self, includer: &str, name: &str) -> Option<(String, String)> {
-        let name = name.trim_matches(['"', '<', '>']);
-        let known = self.0.iter().find(|((from, asked), _)| from == includer && asked == name);
-        known.map(|(_, found)| found.clone())
+        self.0.include(includer, name.trim_matches(['"', '<', '>']))
     }
 }
 

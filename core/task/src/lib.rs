@@ -6,6 +6,7 @@
 //! Nothing in here searches, reads a file or a clock, prints, or starts a thread: text comes through a function.
 
 pub mod condition;
+pub mod languages;
 pub mod load;
 pub mod meaning;
 pub mod mutants;
@@ -20,7 +21,8 @@ pub mod settings;
 pub mod waits;
 pub mod words;
 
-pub use load::{Include, Loaded, Project, load, load_until, misconfigured, unreadable};
+pub use languages::{LANGUAGES, language_of};
+pub use load::{Include, Loaded, ModelText, Project, load, load_until, misconfigured, unreadable};
 pub use meaning::{SemanticDigest, SourceProgram, meaning};
 pub use plan::{Plan, Planned, Question, SAFETY, UnknownProperty, plan};
 pub use query::{CycleSearch, LivenessQuery, event_trace};

@@ -1,17 +1,18 @@
 //! From text to a program that can be checked, with all that there is to say about the text.
 
+use crate::languages::language_of;
 use crate::plan::{SAFETY, plan};
 use crate::report::{ProjectReport, Verdict};
 use crate::settings::Settings;
 use crate::words::grouped;
 use fabius_base::{Cancel, Code, Finding, SourceMap, Span, StopReason};
+use fabius_language::{
+    Expectation, Form, Language, Loader, OutsideFormula, ReadRequest, ReadText, SealedStretch, Syntax,
+    expectation_complaint,
+};
 use fabius_program::facts::ranges::{CutRange, cut_ranges};
 use fabius_program::{EdgeId, Program};
-use fabius_promela::ast::Model;
-use fabius_promela::{
-    Expectation, Loader, Options, OutsideFormula, Parsed, SealedStretch, expectation_complaint, expectations, lower,
-    lower_with, parse_with, sealed_stretches,
-};
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
@@ -39,8 +40,10 @@ pub struct Loaded {
     pub seals: Vec<SealedStretch>,
     /// The verdicts that the text says to expect.
     expectations: Vec<Expectation>,
-    /// The syntax tree, from which the program as written can be made again; also of a faulty text.
-    tree: Option<Arc<Model>>,
+    /// The language that it is written in.
+    language: &'static dyn Language,
+    /// The text as its front end read it, from which the program as written can be made again; also of a faulty text.
+    syntax: Option<Arc<dyn Syntax>>,
     /// What it takes to read the same text again.
     pub source: Arc<Source>,
     /// What its project says about it.
@@ -57,16 +60,43 @@ pub struct Project {
 }
 
 /// What a model was read from, beside its main text.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Source {
     /// Names and values of macros that exist before the first line.
     pub defines: Vec<(String, String)>,
-    /// What was included: who asked for what, its name and its text.
+    /// What was included.
     pub included: Vec<Included>,
 }
 
-/// Who asked for which file, its name and its text.
-pub type Included = ((String, String), (String, String));
+/// A file that was included.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Included {
+    /// The name of the file that asked for it.
+    pub includer: String,
+    /// How it is named there.
+    pub written: String,
+    /// Its name.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+}
+
+impl Source {
+    /// What a file includes under a name, as it was when the model was read.
+    pub fn include(&self, includer: &str, written: &str) -> Option<(String, String)> {
+        let is_asked = |known: &&Included| known.includer == includer && known.written == written;
+        self.included.iter().find(is_asked).map(|known| (known.name.clone(), known.text.clone()))
+    }
+}
+
+/// The main text of a model, and the name of its file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ModelText<'a> {
+    /// The name.
+    pub name: &'a str,
+    /// The text.
+    pub text: String,
+}
 
 impl Loaded {
     /// The program without any optimisation.
@@ -75,7 +105,8 @@ impl Loaded {
         if !self.optimized {
             return Some(Arc::clone(program));
         }
-        lower(self.tree.as_ref()?, &self.map, &self.name, Options::NONE).program.map(Arc::new)
+        let syntax = self.syntax.as_ref()?;
+        syntax.lower(&self.map, &self.name, Form::AsWritten, &Cancel::new()).program.map(Arc::new)
     }
 
     /// The same model with all optimisations, from the same texts; no file is read again.
@@ -83,9 +114,9 @@ impl Loaded {
     /// # Errors
     /// Why it stopped before it was done.
     pub fn optimized(&self, cancel: &Cancel) -> Result<Self, StopReason> {
-        let tree = self.tree.as_ref().filter(|_| self.program.is_some() && !self.optimized);
-        let Some(tree) = tree else { return Ok(self.clone()) };
-        let program = lower_with(tree, &self.map, &self.name, Options::ALL, cancel).program.map(Arc::new);
+        let syntax = self.syntax.as_ref().filter(|_| self.program.is_some() && !self.optimized);
+        let Some(syntax) = syntax else { return Ok(self.clone()) };
+        let program = syntax.lower(&self.map, &self.name, Form::Optimized, cancel).program.map(Arc::new);
         cancel.requested().map_or(Ok(Self { program, optimized: true, ..self.clone() }), Err)
     }
 
@@ -117,9 +148,23 @@ impl Loaded {
         self.expectations.iter().find(|expectation| expectation.property.as_deref().unwrap_or(SAFETY) == property)
     }
 
-    /// The syntax tree, as far as the text can be read; `None` if there is no text.
-    pub fn tree(&self) -> Option<&Arc<Model>> {
-        self.tree.as_ref()
+    /// The text as its front end read it; `None` if there is no text.
+    pub fn syntax(&self) -> Option<&dyn Syntax> {
+        self.syntax.as_deref()
+    }
+
+    /// The language that it is written in.
+    pub fn language(&self) -> &'static dyn Language {
+        self.language
+    }
+
+    /// Another main text in the place of this one, read as it was: with the same macros and the same other files.
+    ///
+    /// # Errors
+    /// Why it stopped before it was done.
+    pub fn with_main_text(&self, text: String, settings: &Settings, cancel: &Cancel) -> Result<Self, StopReason> {
+        let mut include = |includer: &str, written: &str| self.source.include(includer, written);
+        load_until(cancel, ModelText { name: &self.name, text }, &self.source.defines, &mut include, settings)
     }
 
     /// The program, if nothing in the text keeps it from being checked.
@@ -138,7 +183,7 @@ pub fn load(
     include: Include<'_>,
     settings: &Settings,
 ) -> Loaded {
-    read((name, text), defines, include, settings, &Cancel::new())
+    read(ModelText { name, text }, defines, include, settings, &Cancel::new())
 }
 
 /// As [`load`], for as long as nobody asks to stop.
@@ -147,7 +192,7 @@ pub fn load(
 /// Why it stopped before it was done.
 pub fn load_until(
     cancel: &Cancel,
-    text: (&str, String),
+    text: ModelText<'_>,
     defines: &[(String, String)],
     include: Include<'_>,
     settings: &Settings,
@@ -157,9 +202,9 @@ pub fn load_until(
     cancel.requested().map_or(Ok(loaded), Err)
 }
 
-/// Reads a model, of which there are a name and a text; not to its end if `cancel` asks to stop.
+/// Reads a model; not to its end if `cancel` asks to stop.
 fn read(
-    (name, text): (&str, String),
+    ModelText { name, text }: ModelText<'_>,
     defines: &[(String, String)],
     include: Include<'_>,
     settings: &Settings,
@@ -177,13 +222,14 @@ fn read(
         })
         .collect();
     let mut includer = Includer { include, included: Vec::new() };
-    let Parsed { model, mut findings, inactive } =
-        parse_with(&mut map, file, defines, &formulas, &mut includer, cancel);
+    let language = language_of(name);
+    let request = ReadRequest { file, defines, formulas: &formulas };
+    let ReadText { syntax, mut findings } = language.read(&mut map, &request, &mut includer, cancel);
     let source = Arc::new(Source { defines: defines.to_vec(), included: includer.included });
     let mut program = None;
     if !findings.iter().any(Finding::is_error) {
-        let options = if settings.optimize { Options::ALL } else { Options::NONE };
-        let lowered = lower_with(&model, &map, name, options, cancel);
+        let form = if settings.optimize { Form::Optimized } else { Form::AsWritten };
+        let lowered = syntax.lower(&map, name, form, cancel);
         program = lowered.program.map(Arc::new);
         findings.extend(lowered.findings);
     }
@@ -194,10 +240,9 @@ fn read(
         findings.extend(cut.ranges.iter().map(range_finding));
         (program, passed_over) = (Some(Arc::new(cut.program)), cut.passed_over);
     }
-    let tree = Some(Arc::new(model));
-    let (seals, complaints) = sealed_stretches(&map, &inactive);
+    let (seals, complaints) = syntax.seals(&map);
     findings.extend(complaints);
-    let (expectations, complaints) = expected_verdicts(&map, &inactive, program.as_deref());
+    let (expectations, complaints) = expected_verdicts(&*syntax, &map, program.as_deref());
     findings.extend(complaints);
     Loaded {
         name: name.to_owned(),
@@ -208,7 +253,8 @@ fn read(
         findings,
         seals,
         expectations,
-        tree,
+        language,
+        syntax: Some(syntax),
         source,
         project: None,
     }
@@ -216,13 +262,13 @@ fn read(
 
 /// The verdicts that the text says to expect, and what is wrong with these expectations.
 fn expected_verdicts(
+    syntax: &dyn Syntax,
     map: &SourceMap,
-    inactive: &[Span],
     program: Option<&Program>,
 ) -> (Vec<Expectation>, Vec<Finding>) {
     let properties = program.map_or(&[][..], |program| &program.properties);
     let declared = properties.iter().filter_map(|property| Some((property.name.as_str(), property.span?)));
-    let (expected, mut complaints) = expectations(map, inactive, declared);
+    let (expected, mut complaints) = syntax.expectations(map, &declared.collect::<Vec<_>>());
     let plan = program.and_then(|program| plan(program, &[]).ok());
     for expectation in &expected {
         let (Some(name), Some(plan)) = (&expectation.property, &plan) else { continue };
@@ -270,7 +316,12 @@ impl Loader for Includer<'_> {
     fn load(&mut self, includer: &str, name: &str) -> Option<(String, String)> {
         let name = name.trim_matches(['"', '<', '>']);
         let found = (self.include)(includer, name)?;
-        self.included.push(((includer.to_owned(), name.to_owned()), found.clone()));
+        self.included.push(Included {
+            includer: includer.to_owned(),
+            written: name.to_owned(),
+            name: found.0.clone(),
+            text: found.1.clone(),
+        });
         Some(found)
     }
 }
@@ -288,7 +339,8 @@ pub fn unreadable(name: &str, why: &str) -> Loaded {
         findings: vec![finding],
         seals: Vec::new(),
         expectations: Vec::new(),
-        tree: None,
+        language: language_of(name),
+        syntax: None,
         source: Arc::default(),
         project: None,
     }

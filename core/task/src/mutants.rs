@@ -1,11 +1,10 @@
 //! Models with one small change of their text, to see which properties notice. What the language offers is told by its front end.
 
-use crate::load::{Included, Loaded, load_until};
+use crate::load::Loaded;
 use crate::meaning::{SemanticDigest, meaning};
 use crate::settings::Settings;
 use fabius_base::{Cancel, FileId, Span, StopReason};
-use fabius_promela::mutate::{Mutant, mutants};
-use fabius_promela::restrain::edited;
+use fabius_language::{Mutant, edited};
 
 /// A model's text with one small change.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -24,16 +23,16 @@ pub struct TextMutant {
 /// The mutants of a model, in the order of its main text; none of a text that cannot be read.
 pub fn text_mutants(loaded: &Loaded) -> Vec<TextMutant> {
     let Some((main, text)) = main(loaded) else { return Vec::new() };
-    let Some(tree) = loaded.tree() else { return Vec::new() };
+    let Some(syntax) = loaded.syntax() else { return Vec::new() };
     let told = |edits: Mutant| {
         let (start, end) = (edits.edits.first()?.start, edits.edits.last()?.end);
         let whole = edited(text, &edits.edits);
         let behind = text.len() - end as usize;
         let old = text.get(start as usize..end as usize)?.to_owned();
         let new = whole.get(start as usize..whole.len() - behind)?.to_owned();
-        Some(TextMutant { kind: edits.kind.as_str(), span: Span::new(main, start, end), old, new, edits })
+        Some(TextMutant { kind: edits.kind, span: Span::new(main, start, end), old, new, edits })
     };
-    mutants(tree, &loaded.map, main).into_iter().filter_map(told).collect()
+    syntax.mutants(&loaded.map, main).into_iter().filter_map(told).collect()
 }
 
 /// The model with a change; what it includes is not read again.
@@ -47,12 +46,7 @@ pub fn mutated(
     cancel: &Cancel,
 ) -> Result<Loaded, StopReason> {
     let text = main(loaded).map_or_else(String::new, |(_, text)| edited(text, &mutant.edits.edits));
-    let included: &[Included] = &loaded.source.included;
-    let mut again = |includer: &str, name: &str| {
-        let known = included.iter().find(|((from, asked), _)| from == includer && asked == name);
-        known.map(|(_, found)| found.clone())
-    };
-    load_until(cancel, (&loaded.name, text), &loaded.source.defines, &mut again, settings)
+    loaded.with_main_text(text, settings, cancel)
 }
 
 /// What a model does, as a number, however its statements are written; `None` if it cannot be checked.

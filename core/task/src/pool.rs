@@ -2,7 +2,7 @@
 //!
 //! How processes are started and speak to each other is the business of whoever implements [`WorkerPool`].
 
-use crate::load::{Included, Loaded, load_until};
+use crate::load::{Loaded, ModelText, Source, load_until};
 use crate::meaning::meaning;
 use crate::report::WorkerReport;
 use crate::settings::Settings;
@@ -134,8 +134,7 @@ pub enum PoolOutcome {
 pub struct Part {
     name: String,
     text: String,
-    defines: Vec<(String, String)>,
-    included: Vec<Included>,
+    source: Source,
     formulas: Vec<String>,
     optimize: bool,
     cut_ranges: bool,
@@ -155,8 +154,7 @@ impl Part {
         Some(Self {
             name: loaded.name.clone(),
             text: file.text.to_string(),
-            defines: loaded.source.defines.clone(),
-            included: loaded.source.included.clone(),
+            source: Source::clone(&loaded.source),
             formulas: settings.formulas.clone(),
             optimize: settings.optimize,
             cut_ranges: settings.cut_ranges,
@@ -173,18 +171,16 @@ impl Part {
     /// # Errors
     /// If it is not the same model here.
     pub fn load(&self, cancel: &Cancel) -> Result<Loaded, PartError> {
-        let mut include = |including: &str, included: &str| {
-            let is_asked = |known: &&Included| known.0.0 == including && known.0.1 == included;
-            self.included.iter().find(is_asked).map(|(_, found)| found.clone())
-        };
+        let mut include = |includer: &str, written: &str| self.source.include(includer, written);
         let settings = Settings {
             formulas: self.formulas.clone(),
             optimize: self.optimize,
             cut_ranges: self.cut_ranges,
             ..Settings::default()
         };
-        let text = (self.name.as_str(), self.text.clone());
-        let loaded = load_until(cancel, text, &self.defines, &mut include, &settings).map_err(PartError::Stopped)?;
+        let text = ModelText { name: &self.name, text: self.text.clone() };
+        let loaded = load_until(cancel, text, &self.source.defines, &mut include, &settings);
+        let loaded = loaded.map_err(PartError::Stopped)?;
         match &loaded.program {
             Some(program) if meaning(program).0 == self.digest => Ok(loaded),
             _ => Err(PartError::OtherProgram),

@@ -1,12 +1,12 @@
 //! A model in which some processes wait, as another text of the same model.
 
-use crate::load::{Loaded, load_until};
+use crate::load::Loaded;
 use crate::settings::Settings;
 use fabius_base::{Cancel, FileId, StopReason};
+use fabius_language::edited;
 use fabius_program::Program;
-use fabius_promela::restrain::{edited, restrain};
 
-pub use fabius_promela::restrain::{During, Stretch, TextEdit, Wait};
+pub use fabius_language::{During, ProcessPlaces, TextEdit, Wait};
 
 /// The main text is the first file that is read.
 const MAIN: FileId = FileId(0);
@@ -17,7 +17,7 @@ impl Loaded {
     /// # Errors
     /// Why the waits cannot be written into this text, as half a sentence.
     pub fn with_waits(&self, program: &Program, waits: &[Wait]) -> Result<(Vec<TextEdit>, String), String> {
-        let edits = restrain(program, &self.map, MAIN, waits)?;
+        let edits = self.language().restrain(program, &self.map, MAIN, waits)?;
         let text = edited(&self.map.file(MAIN).text, &edits);
         Ok((edits, text))
     }
@@ -28,11 +28,7 @@ impl Loaded {
     /// # Errors
     /// Why it stopped before it was done.
     pub fn with_text(&self, text: String, cancel: &Cancel) -> Result<Self, StopReason> {
-        let mut include = |including: &str, name: &str| {
-            let asked = |((who, what), _): &&((String, String), (String, String))| who == including && what == name;
-            self.source.included.iter().find(asked).map(|(_, found)| found.clone())
-        };
         let settings = Settings { optimize: false, ..Settings::default() };
-        load_until(cancel, (&self.name, text), &self.source.defines, &mut include, &settings)
+        self.with_main_text(text, &settings, cancel)
     }
 }

@@ -10,10 +10,8 @@ use crate::session::results::Known;
 use fabius_base::{Finding, Span};
 use fabius_engine::report::ViolationClass;
 use fabius_engine::{Counterexample, Fairness};
-use fabius_promela::query::tokens::{Piece, PieceKind};
-use fabius_promela::query::{Stretch, SymbolKind};
+use fabius_language::{Rewrite, RewriteRequest, SymbolKind};
 use fabius_witness::{ProcessStatus, Reason, RunFairness, Step, Trace};
-use std::collections::BTreeSet;
 use std::ops::Range;
 
 /// This many edits are tried after a check.
@@ -219,7 +217,7 @@ fn mend(view: View<'_>, example: &Counterexample, place: &Range<usize>) -> Vec<A
             for status in stuck.into_iter().take(STUCK_MAX) {
                 found.extend(wait_for_ever(view, status, place));
                 found.extend(more_room(view, status, place));
-                found.extend(else_skip(view, status, place));
+                found.extend(add_else(view, status, place));
             }
         }
         ViolationClass::Assertion | ViolationClass::Evaluation => {}
@@ -241,54 +239,10 @@ fn own(view: View<'_>, span: Span) -> Option<Range<usize>> {
     (shown.file == view.file).then_some(shown.start as usize..shown.end.max(shown.start) as usize)
 }
 
-/// Where a label for the statement at a byte goes: before it, or before the choice whose option it begins.
-fn label_place(view: View<'_>, at: usize) -> usize {
-    let mut at = at;
-    while let Some(choice) =
-        before(view, at).filter(|piece| piece.text(view.text()) == "::").and(choice_around(view, at))
-    {
-        at = choice.start as usize;
-    }
-    at
-}
-
-/// The innermost `if` or `do` that holds a byte but does not begin there.
-fn choice_around(view: View<'_>, at: usize) -> Option<&Stretch> {
-    let text = view.text();
-    let own = view.index().stretches.iter().filter(|stretch| {
-        let (start, end) = (stretch.start as usize, stretch.end as usize);
-        let word = || text.get(start..start + 2).is_some_and(|word| word == "if" || word == "do");
-        stretch.file == view.file && stretch.folds && start < at && at < end && word()
-    });
-    own.min_by_key(|stretch| stretch.end - stretch.start)
-}
-
-/// The piece of code before a byte.
-fn before(view: View<'_>, at: usize) -> Option<&Piece> {
-    let pieces = view.index().pieces(view.file);
-    let end = pieces.partition_point(|piece| piece.range.end <= at);
-    pieces[..end].iter().rev().find(|piece| piece.is_code())
-}
-
-/// A label with a prefix that the process at a byte does not have yet, nor is to get.
-fn free_label(view: View<'_>, prefix: &str, at: usize, taken: &[String]) -> String {
-    let index = view.index();
-    let members = index.members(index.container_at(view.file, at));
-    let mut known: Vec<&str> = members.map(|id| &*index.symbol(id).name).collect();
-    known.extend(taken.iter().map(String::as_str));
-    let mut label = prefix.to_owned();
-    let mut number = 1;
-    while known.contains(&label.as_str()) {
-        number += 1;
-        label = format!("{prefix}{number}");
-    }
-    label
-}
-
-fn labelled(view: View<'_>, prefix: &str, at: usize, title: String, place: &Range<usize>) -> Action {
-    let at = label_place(view, at);
-    let label = free_label(view, prefix, at, &[]);
-    action(title, place, vec![(at..at, format!("{label}: "))])
+/// What a language offers for a request, as an action at a place.
+fn rewrite(view: View<'_>, request: &RewriteRequest<'_>, place: &Range<usize>) -> Option<Action> {
+    let Rewrite { title, edits } = view.language().rewrite(view.source(), request)?;
+    Some(action(title, place, edits.into_iter().map(|edit| (edit.range, edit.text)).collect()))
 }
 
 /// Where a process stands that waits.
@@ -299,32 +253,23 @@ fn waits_at(view: View<'_>, status: &ProcessStatus) -> Option<usize> {
 
 /// That all may wait where they are is often what was meant: the work is done.
 fn all_wait_for_ever(view: View<'_>, stuck: &[&ProcessStatus], place: &Range<usize>) -> Option<Action> {
-    let places: Option<BTreeSet<usize>> =
-        stuck.iter().map(|status| Some(label_place(view, waits_at(view, status)?))).collect();
-    let places = places.filter(|places| 1 < places.len())?;
-    let mut taken = Vec::new();
-    let mut edits = Vec::new();
-    for at in places {
-        let label = free_label(view, "end", at, &taken);
-        edits.push((at..at, format!("{label}: ")));
-        taken.push(label);
-    }
-    let title = format!("Let all {} processes wait here for ever (`end:`)", stuck.len());
-    Some(Action { weakens: Some(DEADLOCK_ALLOWED), ..action(title, place, edits) })
+    let at: Option<Vec<usize>> = stuck.iter().map(|status| waits_at(view, status)).collect();
+    let request = RewriteRequest::AllowWaiting { who: &format!("all {} processes", stuck.len()), at: &at? };
+    let action = rewrite(view, &request, place).filter(|action| 1 < action.edits.len())?;
+    Some(Action { weakens: Some(DEADLOCK_ALLOWED), ..action })
 }
 
 fn wait_for_ever(view: View<'_>, status: &ProcessStatus, place: &Range<usize>) -> Option<Action> {
-    let at = waits_at(view, status)?;
-    let title = format!("Let {} wait here for ever (`end:`)", status.process);
-    Some(Action { weakens: Some(DEADLOCK_ALLOWED), ..labelled(view, "end", at, title, place) })
+    let request = RewriteRequest::AllowWaiting { who: &status.process, at: &[waits_at(view, status)?] };
+    Some(Action { weakens: Some(DEADLOCK_ALLOWED), ..rewrite(view, &request, place)? })
 }
 
 fn progress(view: View<'_>, example: &Counterexample, place: &Range<usize>) -> Option<Action> {
     let start = example.trace.cycle_start?;
     let step = example.trace.taken_from(start, start).next()?;
     let at = own(view, step.actor.span)?.start;
-    let title = format!("Count `{}` as progress (`progress:`)", step.actor.text);
-    Some(Action { weakens: Some(LOOP_ALLOWED), ..labelled(view, "progress", at, title, place) })
+    let request = RewriteRequest::CountProgress { statement: &step.actor.text, at };
+    Some(Action { weakens: Some(LOOP_ALLOWED), ..rewrite(view, &request, place)? })
 }
 
 fn more_room(view: View<'_>, status: &ProcessStatus, place: &Range<usize>) -> Option<Action> {
@@ -333,36 +278,12 @@ fn more_room(view: View<'_>, status: &ProcessStatus, place: &Range<usize>) -> Op
         _ => None,
     })?;
     let name = channel.split(['[', ' ']).next().unwrap_or(channel);
-    let index = view.index();
-    let symbol = index.symbol(index.named(name, &[SymbolKind::Global])?);
-    let pieces = index.pieces(view.file);
-    let from = pieces.partition_point(|piece| piece.range.end <= symbol.definition.end as usize);
-    let text = view.text();
-    let mut code = pieces[from..].iter().filter(|piece| piece.is_code()).skip_while(|piece| piece.text(text) != "=");
-    code.next()?;
-    code.next().filter(|piece| piece.text(text) == "[")?;
-    let number = code.next().filter(|piece| piece.kind == PieceKind::Number)?;
-    let capacity: u32 = number.text(text).parse().ok()?;
-    let more = capacity.checked_add(1)?;
-    let title = format!("Enlarge `{name}` to {more}");
-    (symbol.definition.file == view.file).then(|| action(title, place, vec![(number.range.clone(), more.to_string())]))
+    rewrite(view, &RewriteRequest::EnlargeChannel { name }, place)
 }
 
-fn else_skip(view: View<'_>, status: &ProcessStatus, place: &Range<usize>) -> Option<Action> {
+fn add_else(view: View<'_>, status: &ProcessStatus, place: &Range<usize>) -> Option<Action> {
     let at = own(view, status.waiting.first()?.span)?.start;
-    before(view, at).filter(|piece| piece.text(view.text()) == "::")?;
-    let choice = choice_around(view, at)?;
-    let text = view.text();
-    let end = (choice.end as usize).checked_sub(2)?;
-    if text.get(choice.start as usize..end)?.contains(":: else") {
-        return None;
-    }
-    let line = text[..end].rfind('\n').map_or(0, |at| at + 1);
-    let margin = &text[line..end];
-    let gap = if margin.trim().is_empty() { format!("\n{margin}") } else { " ".to_owned() };
-    let number = view.reading.map().line_column(view.file, choice.start).0;
-    let title = format!("Add `:: else -> skip` to the choice in line {number}");
-    Some(action(title, place, vec![(end..end, format!(":: else -> skip{gap}"))]))
+    rewrite(view, &RewriteRequest::AddElse { at }, place)
 }
 
 /// Where a process was interrupted between two of its steps, or before one that it did not come to: wraps what lies
@@ -383,15 +304,9 @@ fn wrap_races(view: View<'_>, trace: &Trace, place: &Range<usize>) -> Vec<Action
         let Some(next) = next.filter(|_| !step.holds) else { continue };
         let ranges = own(view, step.actor.span).zip(own(view, next));
         let Some((first, last)) = ranges.filter(|(first, last)| first.end <= last.start) else { continue };
-        found.extend(wrap(view, first.start..last.end).map(|edits| {
-            let lines = view.reading.map();
-            let line = |at: usize| lines.line_column(view.file, at as u32).0;
-            let title = match (line(first.start), line(last.start)) {
-                (one, other) if one == other => format!("Wrap line {one} in `atomic`"),
-                (one, other) => format!("Wrap lines {one} to {other} in `atomic`"),
-            };
-            action(title, place, edits)
-        }));
+        let line = |at: usize| view.reading.map().line_column(view.file, at as u32).0;
+        let lines = Some([line(first.start), line(last.start)]);
+        found.extend(rewrite(view, &RewriteRequest::MakeAtomic { range: first.start..last.end, lines }, place));
         if found.len() >= 5 {
             break;
         }
@@ -406,34 +321,8 @@ fn wrap_selection(view: View<'_>, range: &Range<usize>) -> Option<Action> {
     }
     let start = range.start + text.len() - text.trim_start().len();
     let end = range.end - (text.len() - text.trim_end().trim_end_matches(';').len());
-    let edits = wrap(view, start..end.max(start))?;
-    Some(Action { kind: ActionKind::Rewrite, ..action("Wrap in `atomic`".to_owned(), range, edits) })
-}
-
-/// Puts `atomic` around the steps from one byte to another, if they are steps of one sequence.
-fn wrap(view: View<'_>, range: Range<usize>) -> Option<Vec<(Range<usize>, String)>> {
-    let stretches: Vec<&Stretch> = view.index().stretches.iter().filter(|stretch| stretch.file == view.file).collect();
-    let holds = |stretch: &&&Stretch| (stretch.start as usize) <= range.start && range.end <= stretch.end as usize;
-    // The smallest stretch around both: what begins inside of it at the first byte, and ends at the last.
-    let context = stretches.iter().filter(holds).min_by_key(|stretch| stretch.end - stretch.start)?;
-    let text = view.text().get(range.clone())?;
-    let balanced = |open: char, close: char| {
-        let mut depth = 0_i32;
-        text.chars().all(|c| {
-            depth += i32::from(c == open) - i32::from(c == close);
-            depth >= 0
-        }) && depth == 0
-    };
-    let words =
-        |word: &str| text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|w| *w == word).count();
-    let whole = balanced('{', '}') && balanced('(', ')') && words("if") == words("fi") && words("do") == words("od");
-    let one_sequence = !text.contains("::") || words("if") + words("do") > 0;
-    let already = view.text()[..range.start].trim_end().ends_with("atomic {");
-    let large = context.start as usize == 0 && context.end as usize == view.text().len();
-    if !whole || !one_sequence || already || large || range.is_empty() {
-        return None;
-    }
-    Some(vec![(range.start..range.start, "atomic { ".to_owned()), (range.end..range.end, " }".to_owned())])
+    let request = RewriteRequest::MakeAtomic { range: start..end.max(start), lines: None };
+    Some(Action { kind: ActionKind::Rewrite, ..rewrite(view, &request, range)? })
 }
 
 /// Variables whose values would fit into a smaller type, as far as every state was looked at.
@@ -451,30 +340,13 @@ fn narrow(document: &Document, view: View<'_>) -> Vec<Action> {
             continue;
         };
         let (Some(&least), Some(&most)) = (seen.values.first(), seen.values.last()) else { continue };
-        let better = match (least, most) {
-            _ if seen.more => continue,
-            (0.., ..=1) if 1 < seen.bits => "bit",
-            (0.., ..=255) if 8 < seen.bits => "byte",
-            (-32768.., ..=32767) if 16 < seen.bits => "short",
-            _ => continue,
-        };
-        let at = symbol.definition.start as usize;
-        let Some(ty) = before(view, at).filter(|piece| matches!(piece.text(view.text()), "int" | "short" | "byte"))
-        else {
+        let request = RewriteRequest::NarrowType { symbol: id, bits: seen.bits, values: [least, most] };
+        let narrowed = rewrite(view, &request, &(0..0)).filter(|_| !seen.more);
+        let Some((action, start)) = narrowed.and_then(|it| Some((it.clone(), it.edits.first()?.0.start))) else {
             continue;
         };
-        let alone = index.pieces(view.file).iter().filter(|piece| piece.is_code() && at < piece.range.start).take(12);
-        if alone
-            .map(|piece| piece.text(view.text()))
-            .take_while(|text| *text != ";" && *text != "}")
-            .any(|text| text == ",")
-        {
-            continue;
-        }
-        let title = format!("Make `{}` a `{better}`: its values are {least}..{most}", symbol.name);
-        let place = ty.range.start..symbol.definition.end as usize;
-        let edits = vec![(ty.range.clone(), better.to_owned())];
-        found.push(Action { kind: ActionKind::Rewrite, tried: false, ..action(title, &place, edits) });
+        let place = start..symbol.definition.end as usize;
+        found.push(Action { kind: ActionKind::Rewrite, tried: false, place, ..action });
     }
     found
 }

@@ -1,9 +1,9 @@
 //! Executions, contexts and deadlocks at a line, in words.
 
 use fabius_analysis::stuck::{StuckReport, StuckVerdict};
-use fabius_engine::Verdict;
-use fabius_engine::contexts::{ContextReport, ContextsReport, init_of};
+use fabius_engine::contexts::{ContextReport, ContextsReport};
 use fabius_engine::words::{counted, grouped};
+use fabius_engine::{Verdict, language_of};
 use fabius_executions::{End, ExecutionsReport, TreeBranch};
 
 /// A number in decimal digits, in groups.
@@ -135,5 +135,5 @@ pub fn model(text: &str, report: &ContextsReport, wrong: &ContextReport, with: &
     let begun = format!("/* {}.\n * The first one is at the end of this text.\n{lines} */\n", contexts(report, with));
     let shift = begun.lines().count();
     let note = format!("/* Lines are those of the model, which begins {} lines below. */\n", shift + 1);
-    format!("{note}{begun}{text}{}", init_of(&wrong.statements))
+    format!("{note}{begun}{text}{}", language_of(&report.file).initial_process(&wrong.statements))
 }

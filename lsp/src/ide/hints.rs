@@ -4,8 +4,7 @@ use super::place::View;
 use crate::session::Document;
 use fabius_analysis::{Held, Seen, Survey};
 use fabius_engine::words::grouped;
-use fabius_promela::query::tokens::{Piece, PieceKind};
-use fabius_promela::query::{Role, Symbol, SymbolId, SymbolKind};
+use fabius_language::{Argument, Symbol, SymbolId, SymbolKind};
 use std::ops::Range;
 
 /// More values than this are told as a range only.
@@ -37,58 +36,17 @@ pub fn hints(view: View<'_>, document: Option<&Document>, range: &Range<usize>) 
     found
 }
 
-/// The names of parameters before the arguments of processes and inlines.
+/// The names of parameters before the arguments of calls; none where the argument is called like its parameter.
 fn parameters(view: View<'_>) -> Vec<Hint> {
-    let index = view.index();
-    let text = view.text();
-    let pieces: Vec<&Piece> = index.pieces(view.file).iter().filter(|piece| piece.is_code()).collect();
-    let mut found = Vec::new();
-    for occurrence in index.occurrences_in(view.file).iter().filter(|o| matches!(o.role, Role::Run | Role::Call)) {
-        let symbol = index.symbol(occurrence.symbol);
-        if !matches!(symbol.kind, SymbolKind::Process | SymbolKind::Inline) || symbol.parameters.is_empty() {
-            continue;
-        }
-        let from = pieces.partition_point(|piece| piece.range.end <= occurrence.end as usize);
-        for (argument, parameter) in arguments(&pieces[from..], text).iter().zip(&symbol.parameters) {
-            let name = parameter.split(['[', ' ']).filter(|word| !word.is_empty()).nth(1).unwrap_or(parameter);
-            let name = name.split('[').next().unwrap_or(name);
-            if text.get(argument.clone()) != Some(name) {
-                let (at, label) = (argument.start, format!("{name}:"));
-                found.push(Hint { at, label, parameter: true, tooltip: parameter.clone() });
-            }
-        }
-    }
-    found
-}
-
-/// The arguments of a call whose `(` comes first.
-fn arguments(pieces: &[&Piece], text: &str) -> Vec<Range<usize>> {
-    let mut found: Vec<Range<usize>> = Vec::new();
-    let mut depth = 0_usize;
-    let mut fresh = true;
-    for piece in pieces {
-        match piece.text(text) {
-            "(" | "[" => depth += 1,
-            ")" | "]" => depth = depth.saturating_sub(1),
-            "," if depth == 1 => {
-                fresh = true;
-                continue;
-            }
-            _ => {}
-        }
-        if depth == 0 {
-            return found;
-        }
-        if depth == 1 && piece.text(text) == "(" && found.is_empty() && fresh {
-            continue;
-        }
-        match found.last_mut() {
-            Some(last) if !fresh => last.end = piece.range.end,
-            _ => found.push(piece.range.clone()),
-        }
-        fresh = false;
-    }
-    found
+    let arguments = view.language().arguments(view.source()).into_iter();
+    let told = arguments.filter(|argument| view.text().get(argument.range.clone()) != Some(&*argument.parameter));
+    let hint = |argument: Argument| Hint {
+        at: argument.range.start,
+        label: format!("{}:", argument.parameter),
+        parameter: true,
+        tooltip: argument.declaration,
+    };
+    told.map(hint).collect()
 }
 
 /// What was seen of variables and channels, behind their declarations.
@@ -108,30 +66,9 @@ fn seen(view: View<'_>, document: &Document) -> Vec<Hint> {
             (None, None) => continue,
         };
         let tooltip = survey.words_about(view, id).unwrap_or_default();
-        found.push(Hint { at: declarator_end(view, symbol), label, parameter: false, tooltip });
+        found.push(Hint { at: view.language().declaration_end(view.source(), id), label, parameter: false, tooltip });
     }
     found
-}
-
-/// The end of a declarator, up to its `;` or `,`.
-fn declarator_end(view: View<'_>, symbol: &Symbol) -> usize {
-    let mut end = symbol.definition.end as usize;
-    let mut depth = 0_usize;
-    let pieces = view.index().pieces(view.file);
-    let from = pieces.partition_point(|piece| piece.range.end <= end);
-    for piece in pieces[from..].iter().filter(|piece| piece.is_code() || piece.kind == PieceKind::LineEnd) {
-        match piece.text(view.text()) {
-            "[" | "{" | "(" => depth += 1,
-            "]" | "}" | ")" if depth > 0 => depth -= 1,
-            _ if depth > 0 => {}
-            "=" | "of" => {}
-            ";" | "," | ")" | "}" => break,
-            _ if piece.kind == PieceKind::LineEnd => break,
-            _ => {}
-        }
-        end = piece.range.end;
-    }
-    end
 }
 
 /// Numbers before the statements of a loop that never ends.

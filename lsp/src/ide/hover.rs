@@ -4,7 +4,6 @@ use super::hints::SeenOf;
 use super::orders;
 use super::place::View;
 use crate::session::Document;
-use fabius_promela::query::hover as words;
 use std::ops::Range;
 
 /// What to show about a word, as Markdown.
@@ -20,10 +19,11 @@ pub struct Hover {
 pub fn hover(view: View<'_>, document: Option<&Document>, at: usize) -> Option<Hover> {
     let order = document.and_then(|document| document.results.order_of_statements(view.reading));
     let order = order.and_then(|order| orders::about(view, order, at));
-    let Some(found) = words::hover(view.index(), view.reading.map(), view.file, at) else {
+    let Some(found) = view.language().hover(view.source(), at) else {
         return order.map(|(range, markdown)| Hover { range, markdown });
     };
-    let mut parts: Vec<String> = found.code.iter().map(|code| format!("```promela\n{code}\n```")).collect();
+    let language = view.reading.loaded.language().id();
+    let mut parts: Vec<String> = found.code.iter().map(|code| format!("```{language}\n{code}\n```")).collect();
     parts.extend(found.prose.iter().cloned());
     for &id in &found.meanings {
         let seen = document.and_then(|document| document.results.survey.as_ref());

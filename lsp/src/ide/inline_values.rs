@@ -5,7 +5,7 @@
 //! another process type, a global variable that a local one hides, one of several local variables with the same name.
 
 use super::place::View;
-use fabius_promela::query::{Index, SymbolId, SymbolKind, calls};
+use fabius_language::{self as language, Index, SymbolId, SymbolKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -47,7 +47,7 @@ fn processes_at(view: View<'_>, stopped: usize) -> Vec<SymbolId> {
         }
         match index.symbol(id).kind {
             SymbolKind::Process | SymbolKind::Init => found.push(id),
-            SymbolKind::Inline => waiting.extend(calls::incoming(index, id).into_iter().map(|(caller, _)| caller)),
+            SymbolKind::Inline => waiting.extend(language::incoming(index, id).into_iter().map(|(caller, _)| caller)),
             _ => {}
         }
     }
@@ -81,7 +81,7 @@ impl Scope {
                     scope.locals.entry(symbol.name.to_string()).or_insert((member, 0)).1 += 1;
                 }
             }
-            let called = calls::outgoing(index, id).into_iter();
+            let called = language::outgoing(index, id).into_iter();
             let inlines = called.filter(|(callee, _)| index.symbol(*callee).kind == SymbolKind::Inline);
             waiting.extend(inlines.flat_map(|(callee, places)| places.into_iter().map(move |_| callee)));
         }

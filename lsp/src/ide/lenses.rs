@@ -5,7 +5,7 @@ use crate::session::Document;
 use crate::session::results::Known;
 use fabius_engine::Verdict;
 use fabius_engine::words::counted;
-use fabius_promela::query::SymbolKind;
+use fabius_language::SymbolKind;
 use std::ops::Range;
 
 /// What happens when somebody clicks.

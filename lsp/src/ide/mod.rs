@@ -1,10 +1,9 @@
 //! The features of the editor as plain data, one file each. Nothing in here knows a protocol.
 //!
-//! Most answers about names come from [`fabius_promela::query`]; what is added here is what checks found
+//! Most answers about names come from the language of the text; what is added here is what checks found
 //! out, and which file an answer is in.
 
 pub mod actions;
-pub mod completion;
 pub mod deadlocks;
 pub mod diagnostics;
 pub mod executions;

@@ -1,8 +1,8 @@
 //! Names: definition, references, highlights, renaming.
 
 use super::place::{Place, View};
+use fabius_language::{Role, SymbolId, SymbolKind};
 use fabius_project::files;
-use fabius_promela::query::{Role, SymbolId, SymbolKind, keyword_help};
 use std::ops::Range;
 use std::path::Path;
 
@@ -84,14 +84,7 @@ pub fn renamable(view: View<'_>, at: usize) -> Result<Range<usize>, String> {
 /// Why it cannot.
 pub fn rename(view: View<'_>, at: usize, new: &str) -> Result<Vec<Place>, String> {
     renamable(view, at)?;
-    let is_name = new.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-        && new.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
-    if !is_name {
-        return Err(format!("`{new}` is not a name"));
-    }
-    if keyword_help(new).is_some() {
-        return Err(format!("`{new}` is a keyword"));
-    }
+    view.language().check_name(new)?;
     let index = view.index();
     let tied = index.tied(&index.meanings(view.file, at));
     if let Some(clash) = clash(view, &tied, new) {

@@ -2,7 +2,7 @@
 
 use crate::session::reading::Reading;
 use fabius_base::{FileId, SourceMap, Span};
-use fabius_promela::query::{Index, Occurrence, Symbol};
+use fabius_language::{Editing, Index, Occurrence, SourceFile, Symbol};
 
 /// A stretch of a file.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -46,6 +46,16 @@ impl<'a> View<'a> {
     /// What the names mean.
     pub fn index(&self) -> &'a Index {
         self.reading.index()
+    }
+
+    /// The file, as its language is asked about it.
+    pub fn source(&self) -> SourceFile<'a> {
+        SourceFile { map: self.reading.map(), index: self.index(), id: self.file }
+    }
+
+    /// What its language knows.
+    pub fn language(&self) -> &'static dyn Editing {
+        self.reading.loaded.language().editing()
     }
 
     /// The text of the file.

@@ -4,7 +4,7 @@ use super::actions::{Action, ActionKind, Command, told};
 use super::place::View;
 use fabius_analysis::Line;
 use fabius_analysis::stuck::is_place;
-use fabius_promela::query::SymbolKind;
+use fabius_language::SymbolKind;
 use std::ops::Range;
 
 /// The questions for a place in a file.
@@ -35,10 +35,9 @@ fn contexts(view: View<'_>, here: &Range<usize>) -> Option<Action> {
             && symbol.definition.file == view.file
             && here.contains(&(symbol.definition.start as usize))
     })?;
-    // One that is active is there in each context.
-    let head = view.text().get(here.start..named.definition.start as usize)?;
     let title = format!("Which contexts lead `{}` to a deadlock or a failure?", named.name);
-    (!head.contains("active")).then(|| told(title, Command::Contexts(named.name.to_string()), here))
+    // One that is active is there in each context.
+    (!named.active).then(|| told(title, Command::Contexts(named.name.to_string()), here))
 }
 
 /// For a line with a statement at which a process can be.

@@ -1,59 +1,15 @@
 //! From a variable to the declaration of its type, and from a channel to those of its messages.
 
 use super::place::{Place, View};
-use fabius_promela::query::{Symbol, SymbolKind};
 use std::collections::BTreeSet;
 
-/// Where the types are declared of what the name at a byte stands for: `typedef`s, and the declarations of the
-/// symbolic constants that an `mtype` takes. Nothing for types that are built in.
+/// Where the types are declared of what the name at a byte stands for. Nothing for types that are built in.
 pub fn type_definition(view: View<'_>, at: usize) -> Vec<Place> {
-    let index = view.index();
-    let mut found = Vec::new();
-    for id in index.meanings(view.file, at) {
-        for ty in types_of(index.symbol(id)) {
-            found.extend(declarations(view, &ty));
-        }
-    }
+    let (source, map) = (view.source(), view.reading.map());
+    let meanings = source.index.meanings(view.file, at);
+    let declared = meanings.into_iter().flat_map(|id| view.language().type_definition(source, id));
     let mut seen = BTreeSet::new();
-    found.retain(|place| seen.insert(place.clone()));
-    found
-}
-
-/// The types of a variable, of the messages of a channel, or of a constant, as they are written.
-fn types_of(symbol: &Symbol) -> Vec<String> {
-    match symbol.kind {
-        SymbolKind::Structure => vec![symbol.name.to_string()],
-        SymbolKind::ConstantSet => vec![format!("mtype:{}", symbol.name)],
-        SymbolKind::Constant => symbol.parameters.iter().map(|set| format!("mtype{set}")).collect(),
-        _ if symbol.channel => symbol.parameters.clone(),
-        _ if !symbol.is_variable() => Vec::new(),
-        _ => {
-            let words = symbol.detail.split_whitespace();
-            let ty = words.into_iter().find(|word| !["hidden", "show", "local"].contains(word));
-            ty.map(str::to_owned).into_iter().collect()
-        }
-    }
-}
-
-/// The declarations of a type: one of a `typedef`; of an `mtype`, the first constant of each declaration of it.
-fn declarations(view: View<'_>, ty: &str) -> Vec<Place> {
-    let index = view.index();
-    let Some(set) = ty.strip_prefix("mtype").filter(|set| set.is_empty() || set.starts_with(':')) else {
-        let structure = index.named(ty, &[SymbolKind::Structure]);
-        return structure.and_then(|id| view.declaration(index.symbol(id))).into_iter().collect();
-    };
-    let constants = index.ids().map(|id| index.symbol(id)).filter(|symbol| {
-        symbol.kind == SymbolKind::Constant && symbol.parameters.first().is_some_and(|own| own == set)
-    });
-    let mut declared = BTreeSet::new();
-    let first_of_each = constants.filter(|symbol| {
-        let span = symbol.definition;
-        let holds =
-            |s: &&fabius_promela::query::Stretch| s.file == span.file && s.start <= span.start && span.end <= s.end;
-        let innermost = index.stretches.iter().filter(holds).min_by_key(|s| s.end - s.start);
-        innermost.is_none_or(|stretch| declared.insert((stretch.file, stretch.start)))
-    });
-    first_of_each.filter_map(|symbol| view.declaration(symbol)).collect()
+    declared.map(|span| Place::of(map, span)).filter(|place| seen.insert(place.clone())).collect()
 }
 
 #[cfg(test)]

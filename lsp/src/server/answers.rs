@@ -4,13 +4,13 @@ use super::context::Context;
 use super::main_loop::MainLoop;
 use super::names::uri_of;
 use super::service::error;
-use crate::ide::completion;
 use crate::ide::diagnostics::diagnostics;
 use crate::ide::inline_values::{self, InlineValue};
 use crate::ide::{Place, View, actions as fixes, hints as inlays, hover as hovers, lenses as lines, names, types};
-use fabius_promela::format as formatter;
-use fabius_promela::query::semantic::{Color, Colored};
-use fabius_promela::query::{SymbolId, SymbolKind, calls, complete, outline, semantic, shape, signature as signatures};
+use fabius_language::{
+    self as language, Calls, Color, Colored, Entry, FoldKind, Indent, Occurrence, ProposalKind, Replacement, Style,
+    SymbolId, SymbolKind,
+};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -129,11 +129,11 @@ fn symbol_kind(kind: SymbolKind) -> u32 {
 
 pub fn symbols(server: &mut MainLoop, params: &lsp::DocumentSymbolParams) -> Option<Vec<Value>> {
     let context = Context::of(server, &params.text_document.uri)?;
-    let entries = outline::outline(context.view().index(), context.view().file);
+    let entries = language::outline(context.view().index(), context.view().file);
     Some(entries.iter().map(|entry| symbol(&context, entry)).collect())
 }
 
-fn symbol(context: &Context<'_>, entry: &outline::Entry) -> Value {
+fn symbol(context: &Context<'_>, entry: &Entry) -> Value {
     let symbol = context.view().index().symbol(entry.symbol);
     let own = symbol.definition.start as usize..symbol.definition.end as usize;
     let extent = (symbol.extent.start as usize).min(own.start)..(symbol.extent.end as usize).max(own.end);
@@ -184,27 +184,25 @@ pub fn all_symbols(server: &mut MainLoop, params: &lsp::WorkspaceSymbolParams) -
 pub fn completion(server: &mut MainLoop, params: &lsp::CompletionParams) -> Option<Value> {
     let snippets = server.able.snippets;
     at(server, &params.text_document_position, |context, view, at| {
-        let (replaced, proposals) = complete::complete(view.index(), view.file, view.text(), at);
+        let (replaced, proposals) = view.language().complete(view.source(), at);
         let range = context.range(&replaced);
-        let carried = completion::carried(view, replaced.start);
         let items = proposals.iter().filter_map(|proposal| {
             let filled = proposal.text.contains('$');
-            let snippet = proposal.kind == complete::ProposalKind::Snippet;
+            let snippet = proposal.kind == ProposalKind::Snippet;
             if filled && !snippets && snippet {
                 return None;
             }
             let text = if filled && !snippets { &proposal.label } else { &proposal.text };
             let kind = match proposal.kind {
-                complete::ProposalKind::Name(id) => completion_kind(view, id),
-                complete::ProposalKind::Keyword | complete::ProposalKind::Directive => 14,
-                complete::ProposalKind::Snippet => 15,
+                ProposalKind::Name(id) => completion_kind(view, id),
+                ProposalKind::Keyword | ProposalKind::Directive => 14,
+                ProposalKind::Snippet => 15,
             };
-            let order = completion::rank(view, proposal, carried.as_deref());
             Some(json!({
                 "label": proposal.label,
                 "kind": kind,
                 "detail": proposal.detail,
-                "sortText": format!("{order}{}", proposal.label),
+                "sortText": format!("{}{}", proposal.rank, proposal.label),
                 "insertTextFormat": if filled && snippets { 2 } else { 1 },
                 "textEdit": { "range": range, "newText": text },
             }))
@@ -228,7 +226,7 @@ fn completion_kind(view: View<'_>, id: SymbolId) -> u32 {
 
 pub fn signature(server: &mut MainLoop, params: &lsp::SignatureHelpParams) -> Option<Value> {
     at(server, &params.text_document_position_params, |_, view, at| {
-        let found = signatures::signature(view.index(), view.file, view.text(), at)?;
+        let found = view.language().signature(view.source(), at)?;
         let parameters: Vec<Value> = found.parameters.iter().map(|label| json!({ "label": label })).collect();
         let active = found.active.min(found.parameters.len());
         Some(json!({
@@ -242,25 +240,25 @@ pub fn signature(server: &mut MainLoop, params: &lsp::SignatureHelpParams) -> Op
 pub fn folds(server: &mut MainLoop, params: &lsp::FoldingRangeParams) -> Option<Vec<Value>> {
     let context = Context::of(server, &params.text_document.uri)?;
     let view = context.view();
-    let one = |(bytes, kind): &(Range<usize>, shape::FoldKind)| {
+    let one = |(bytes, kind): &(Range<usize>, FoldKind)| {
         let range = context.range(bytes);
         let kind = match kind {
-            shape::FoldKind::Code => "region",
-            shape::FoldKind::Comment => "comment",
-            shape::FoldKind::Directives => "imports",
+            FoldKind::Code => "region",
+            FoldKind::Comment => "comment",
+            FoldKind::Directives => "imports",
         };
         // The last line, with its brace, stays to be seen.
         let last = if kind == "region" { range.end.line.saturating_sub(1) } else { range.end.line };
         (range.start.line < last).then(|| json!({ "startLine": range.start.line, "endLine": last, "kind": kind }))
     };
-    Some(shape::folds(view.index(), view.file, view.text()).iter().filter_map(one).collect())
+    Some(view.language().folds(view.source()).iter().filter_map(one).collect())
 }
 
 pub fn selections(server: &mut MainLoop, params: &lsp::SelectionRangeParams) -> Option<Vec<Value>> {
     let context = Context::of(server, &params.text_document.uri)?;
     let view = context.view();
     let grow = |position: &lsp::Position| {
-        let ranges = shape::selections(view.index(), view.file, view.text(), context.offset(*position));
+        let ranges = view.language().selections(view.source(), context.offset(*position));
         let outermost_first = ranges.iter().rev().take(100);
         outermost_first.fold(Value::Null, |parent, bytes| {
             let range = context.range(bytes);
@@ -295,26 +293,26 @@ pub fn format_ranges(
 pub fn format_typed(server: &mut MainLoop, params: &lsp::DocumentOnTypeFormattingParams) -> Option<Vec<Value>> {
     let context = Context::of(server, &params.text_document_position.text_document.uri)?;
     let at = context.offset(params.text_document_position.position);
-    let edit = formatter::align(context.view().text(), at, style(&params.options));
+    let edit = context.view().language().align(context.view().text(), at, style(&params.options));
     Some(edit.iter().map(|edit| replacement(&context, edit)).collect())
 }
 
 fn formatted(context: &Context<'_>, options: &lsp::FormattingOptions, within: &[Range<usize>]) -> Vec<Value> {
-    let found = formatter::format(context.view().text(), style(options));
+    let found = context.view().language().format(context.view().text(), style(options));
     let is_wanted = |edit: &Range<usize>| within.iter().any(|one| one.start <= edit.start && edit.end <= one.end);
     let wanted = found.iter().filter(|edit| is_wanted(&edit.range));
     wanted.map(|edit| replacement(context, edit)).collect()
 }
 
-fn style(options: &lsp::FormattingOptions) -> formatter::Style {
+fn style(options: &lsp::FormattingOptions) -> Style {
     let indent = match options.insert_spaces {
-        true => formatter::Indent::Spaces(options.tab_size.clamp(1, 16) as usize),
-        false => formatter::Indent::Tab,
+        true => Indent::Spaces(options.tab_size.clamp(1, 16) as usize),
+        false => Indent::Tab,
     };
-    formatter::Style { indent }
+    Style { indent }
 }
 
-fn replacement(context: &Context<'_>, edit: &formatter::Replacement) -> Value {
+fn replacement(context: &Context<'_>, edit: &Replacement) -> Value {
     json!({ "range": context.range(&edit.range), "newText": edit.text })
 }
 
@@ -377,7 +375,7 @@ pub fn tokens(server: &mut MainLoop, params: &lsp::SemanticTokensParams) -> Opti
 fn all_tokens(server: &mut MainLoop, uri: &lsp::Uri) -> Option<(String, Vec<u32>)> {
     let context = Context::of(server, uri)?;
     let view = context.view();
-    let data = encoded(&context, &semantic::colors(view.index(), view.file, view.text()));
+    let data = encoded(&context, &view.language().colors(view.source()));
     Some((context.name.clone(), data))
 }
 
@@ -404,7 +402,7 @@ pub fn tokens_range(server: &mut MainLoop, params: &lsp::SemanticTokensRangePara
     let context = Context::of(server, &params.text_document.uri)?;
     let view = context.view();
     let wanted = context.bytes(params.range);
-    let mut colors = semantic::colors(view.index(), view.file, view.text());
+    let mut colors = view.language().colors(view.source());
     colors.retain(|colored| wanted.start < colored.range.end && colored.range.start < wanted.end);
     Some(json!({ "data": encoded(&context, &colors) }))
 }
@@ -440,7 +438,7 @@ fn hierarchy_item(context: &Context<'_>, id: SymbolId) -> Option<Value> {
 pub fn hierarchy(server: &mut MainLoop, params: &lsp::CallHierarchyPrepareParams) -> Option<Vec<Value>> {
     at(server, &params.text_document_position_params, |context, view, at| {
         let index = view.index();
-        let callable = |id: &SymbolId| calls::is_callable(index.symbol(*id));
+        let callable = |id: &SymbolId| language::is_callable(index.symbol(*id));
         let mut found: Vec<SymbolId> = index.meanings(view.file, at).into_iter().filter(callable).collect();
         if found.is_empty() {
             found.extend(index.container_at(view.file, at).filter(callable));
@@ -454,18 +452,18 @@ fn hierarchy_calls(
     server: &mut MainLoop,
     item: &lsp::CallHierarchyItem,
     side: &str,
-    find: impl Fn(View<'_>, SymbolId) -> calls::Calls,
+    find: impl Fn(View<'_>, SymbolId) -> Calls,
 ) -> Option<Vec<Value>> {
     let context = Context::of(server, &item.uri)?;
     let view = context.view();
     let at = context.offset(item.selection_range.start);
     let callable = |id: &SymbolId| {
         let symbol = view.index().symbol(*id);
-        calls::is_callable(symbol) && symbol.definition.file == view.file && symbol.definition.start as usize == at
+        language::is_callable(symbol) && symbol.definition.file == view.file && symbol.definition.start as usize == at
     };
     let id = view.index().ids().find(callable)?;
     let converter = context.converter();
-    let one = |(other, places): (SymbolId, Vec<fabius_promela::query::Occurrence>)| {
+    let one = |(other, places): (SymbolId, Vec<Occurrence>)| {
         let ranges: Vec<lsp::Range> = places
             .iter()
             .map(|occurrence| converter.place(&Place::of_occurrence(view.reading.map(), occurrence)))
@@ -476,11 +474,11 @@ fn hierarchy_calls(
 }
 
 pub fn incoming(server: &mut MainLoop, params: &lsp::CallHierarchyIncomingCallsParams) -> Option<Vec<Value>> {
-    hierarchy_calls(server, &params.item, "from", |view, id| calls::incoming(view.index(), id))
+    hierarchy_calls(server, &params.item, "from", |view, id| language::incoming(view.index(), id))
 }
 
 pub fn outgoing(server: &mut MainLoop, params: &lsp::CallHierarchyOutgoingCallsParams) -> Option<Vec<Value>> {
-    hierarchy_calls(server, &params.item, "to", |view, id| calls::outgoing(view.index(), id))
+    hierarchy_calls(server, &params.item, "to", |view, id| language::outgoing(view.index(), id))
 }
 
 pub fn hints(server: &mut MainLoop, params: &lsp::InlayHintParams) -> Option<Vec<Value>> {

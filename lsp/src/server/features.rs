@@ -6,7 +6,8 @@ use super::main_loop::{MainLoop, read};
 use super::own;
 use super::positions::Encoding;
 use super::service::error;
-use fabius_promela::query::semantic::Color;
+use fabius_engine::LANGUAGES;
+use fabius_language::{Color, Triggers};
 use serde_json::json;
 use tower_lsp_server::jsonrpc::{ErrorCode, Result};
 use tower_lsp_server::ls_types as lsp;
@@ -40,13 +41,13 @@ pub fn capabilities(encoding: Encoding) -> lsp::LSPAny {
             "renameProvider": { "prepareProvider": true },
             "documentSymbolProvider": true,
             "workspaceSymbolProvider": true,
-            "completionProvider": { "triggerCharacters": [".", "@", "#"] },
-            "signatureHelpProvider": { "triggerCharacters": ["(", ",", "!", "?"] },
+            "completionProvider": { "triggerCharacters": triggers(|triggers| triggers.completion) },
+            "signatureHelpProvider": { "triggerCharacters": triggers(|triggers| triggers.signature) },
             "foldingRangeProvider": true,
             "selectionRangeProvider": true,
             "documentFormattingProvider": true,
             "documentRangeFormattingProvider": { "rangesSupport": true },
-            "documentOnTypeFormattingProvider": { "firstTriggerCharacter": ":", "moreTriggerCharacter": ["d", "i", "}"] },
+            "documentOnTypeFormattingProvider": on_type(),
             "semanticTokensProvider": {
                 "legend": { "tokenTypes": Color::ALL.map(answers::token_type), "tokenModifiers": answers::MODIFIERS },
                 "range": true,
@@ -63,6 +64,19 @@ pub fn capabilities(encoding: Encoding) -> lsp::LSPAny {
         },
         "serverInfo": { "name": "fabius", "version": fabius_engine::VERSION },
     })
+}
+
+/// The characters after which an editor asks by itself, in any language.
+fn triggers(of: fn(Triggers) -> &'static [&'static str]) -> Vec<&'static str> {
+    LANGUAGES.into_iter().flat_map(|language| of(language.editing().triggers())).copied().collect()
+}
+
+/// After which characters a line is indented; `None` if no language does that.
+fn on_type() -> Option<lsp::DocumentOnTypeFormattingOptions> {
+    let mut characters = triggers(|triggers| triggers.format).into_iter().map(str::to_owned);
+    let first_trigger_character = characters.next()?;
+    let more = characters.collect();
+    Some(lsp::DocumentOnTypeFormattingOptions { first_trigger_character, more_trigger_character: Some(more) })
 }
 
 /// Answers a request.

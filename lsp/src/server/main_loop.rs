@@ -20,7 +20,8 @@ use crate::ide::diagnostics::{Diagnostic, diagnostics};
 use crate::session::checker::{CheckEventKind, EventSink, said};
 use crate::session::jobs::RunId;
 use crate::session::{Notice, Session};
-use fabius_project::{config, files};
+use fabius_engine::languages;
+use fabius_project::config;
 use futures::channel::mpsc::UnboundedSender;
 use serde::de::DeserializeOwned;
 use serde_json::json;
@@ -87,7 +88,7 @@ const REPLAY_TIME: Duration = Duration::from_millis(10);
 
 /// The files on the disk that matter: models, what they include, and what a project chooses.
 fn files_that_matter() -> String {
-    let endings = files::MODEL_ENDINGS.iter().chain(files::INCLUDED_ENDINGS);
+    let endings = languages::model_endings().chain(languages::included_endings());
     let files: String = endings.map(|ending| format!(",*.{ending}")).collect();
     format!("**/{{{}{files}}}", config::NAME)
 }

@@ -131,8 +131,9 @@ fn judge_contexts(job: &Job, (text, with): (&UnreadText, &str), cancel: &Cancel)
         limits: limits(job, CONTEXT_STATES_MAX),
         ..ContextsRequest::default()
     };
-    let mut load = |more: &str| {
-        let text = UnreadText { text: format!("{}{more}", text.text), ..text.clone() };
+    let language = job.loaded.language();
+    let mut load = |statements: &[String]| {
+        let text = UnreadText { text: text.text.clone() + &language.initial_process(statements), ..text.clone() };
         text.read(true, cancel).map(|(loaded, _)| loaded)
     };
     match contexts(&request, &mut load, cancel, &|| began.elapsed()) {

@@ -2,7 +2,7 @@
 
 use fabius_base::{FileId, SourceMap, Span};
 use fabius_engine::Loaded;
-use fabius_promela::query::{Index, Symbol, SymbolKind};
+use fabius_language::{Index, Symbol, SymbolKind};
 use fabius_task::{SemanticDigest, SourceProgram};
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
@@ -31,10 +31,8 @@ impl Reading {
 
     /// What the names in the text mean.
     pub fn index(&self) -> &Index {
-        self.index.get_or_init(|| match self.loaded.tree() {
-            Some(tree) => Index::new(&self.loaded.map, tree),
-            None => Index::default(),
-        })
+        let read = || self.loaded.syntax().map(|syntax| syntax.index(&self.loaded.map));
+        self.index.get_or_init(|| read().unwrap_or_default())
     }
 
     /// Where a property stands: a formula or claim at its name, anything else at the first process.

@@ -2,7 +2,7 @@
 
 use super::reading::Reading;
 use fabius_base::{Cancel, StopReason};
-use fabius_engine::{Loaded, Settings, load_until, unreadable};
+use fabius_engine::{Loaded, ModelText, Settings, load_until, unreadable};
 use fabius_project::files;
 use fabius_supervise::{Timer, memory};
 use ropey::Rope;
@@ -39,7 +39,8 @@ impl UnreadText {
             open.or_else(|| files::read_ordinary(&path).ok()).map(|text| (name, text))
         };
         let settings = Settings { optimize, ..Settings::default() };
-        let loaded = load_until(cancel, (&self.name, self.text.clone()), &self.defines, &mut include, &settings)?;
+        let text = ModelText { name: &self.name, text: self.text.clone() };
+        let loaded = load_until(cancel, text, &self.defines, &mut include, &settings)?;
         Ok((loaded, asked))
     }
 

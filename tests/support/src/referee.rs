@@ -2,11 +2,12 @@
 //! state, every successor and every ending on the way.
 
 use crate::generate::Dice;
+use fabius_language::NoLoader;
 use fabius_machine::{Ending as MachineEnding, Machine, Step, View};
 use fabius_program::meaning::Fault;
 use fabius_program::{CLAIM_PID, Move, ProcessId, ProcessKind, Program, ProgressOn, StepMarks, VariableId, Watch};
 pub use fabius_promela::Options;
-use fabius_promela::{NoLoader, Parsed, lower, parse};
+use fabius_promela::{Parsed, lower, parse};
 use fabius_witness::{Ending, NextMover, Outcome, State, enabled, marks, moves, released, stops_accepting, stuttered};
 use std::sync::Arc;
 

@@ -1,8 +1,9 @@
 //! What the tests of the grammar share: its parser, and what it and the parser of Fabius find in a text.
 
 use fabius_base::SourceMap;
+use fabius_language::NoLoader;
 use fabius_promela::ast::Unit;
-use fabius_promela::{NoLoader, parse};
+use fabius_promela::parse;
 use std::path::{Path, PathBuf};
 use tree_sitter::{Node, Parser, Tree};
 

@@ -9,7 +9,7 @@ use super::places::Places;
 use fabius_program::facts::creates;
 use fabius_program::{Action, Edge, LocationId, ProcessId, Program};
 use fabius_search::restrict::Wait;
-use fabius_task::waits::Stretch;
+use fabius_task::waits::ProcessPlaces;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Says of each group of waits that belong together what does the same in a program. Everything that processes can do has to
@@ -69,7 +69,7 @@ impl Hinter<'_> {
         for (&kind, &entry) in &entries {
             let (_, wait) = stretches.get(&kind)?;
             let excluded = stretches.keys().all(|&other| excludes(kind, other));
-            let (section, from) = (self.places.stretch_of(wait)?, self.places.standing_at(entry));
+            let (section, from) = (self.places.stretch_of(wait)?, self.places.process_places_at(entry));
             let way = self.ways(&section, &from)?;
             if !excluded {
                 return None;
@@ -85,7 +85,7 @@ impl Hinter<'_> {
     }
 
     /// Whether all ways into a stretch lead through a place where a process waits, and it waits each time.
-    fn ways(&self, section: &Stretch, from: &Stretch) -> Option<Way> {
+    fn ways(&self, section: &ProcessPlaces, from: &ProcessPlaces) -> Option<Way> {
         if !section.locations.is_disjoint(&from.locations) {
             return None;
         }
@@ -105,7 +105,7 @@ impl Hinter<'_> {
     }
 
     /// The locations of a stretch, and those that are only passed on the way to it.
-    fn ways_into(&self, stretch: &Stretch) -> BTreeSet<LocationId> {
+    fn ways_into(&self, stretch: &ProcessPlaces) -> BTreeSet<LocationId> {
         let mut into = stretch.locations.clone();
         loop {
             let passed = self.edges(stretch.process).filter(|edge| into.contains(&edge.target)).map(|edge| edge.source);

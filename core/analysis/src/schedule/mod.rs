@@ -446,7 +446,7 @@ impl Question<'_> {
 
     fn places(&self, explored: &Explored, by: By) -> Option<Places> {
         let seen = explored.whereabouts.as_ref()?;
-        Places::new(&self.program, &self.loaded.map, &self.loaded.name, seen, by)
+        Places::new(&self.program, self.loaded, seen, by)
     }
 
     /// The processes that are shut out, by type and place.

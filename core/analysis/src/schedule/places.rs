@@ -1,12 +1,14 @@
 //! Where processes are, as waits speak of it: places of the text, and sentences about them.
 
-use super::values::Cells;
+use super::values::{Cells, Terms};
 use fabius_base::{SourceMap, Span};
+use fabius_language::Language;
 use fabius_machine::Machine;
 use fabius_program::{LocationId, Process, ProcessId, Program};
 use fabius_search::restrict::{Graph, PROCESSES_MAX, Site, Vocabulary, Wait};
+use fabius_task::load::Loaded;
 use fabius_task::report::schedule::{PlaceReport, StretchReport, WaitReport, WhileReport};
-use fabius_task::waits::{During, Stretch as Standing, Wait as Written};
+use fabius_task::waits::{During, ProcessPlaces, Wait as Written};
 use std::collections::{BTreeSet, HashSet};
 use std::ops::RangeInclusive;
 
@@ -116,25 +118,28 @@ pub(super) struct Places {
     /// Of each type, the most processes that were there at once.
     instances: Vec<usize>,
     main_file: String,
+    /// In which waits are written.
+    language: &'static dyn Language,
     /// What waits can speak of beside places.
     cells: Cells,
 }
 
 impl Places {
     /// The places of a program where processes were seen; `None` if there are too many.
-    pub(super) fn new(program: &Program, map: &SourceMap, main_file: &str, seen: &Whereabouts, by: By) -> Option<Self> {
+    pub(super) fn new(program: &Program, loaded: &Loaded, seen: &Whereabouts, by: By) -> Option<Self> {
         let mut places = Self {
             by,
             names: program.processes.iter().map(|process| shown(&process.name)).collect(),
             places: Vec::new(),
             numbers: Vec::new(),
             instances: seen.instances.clone(),
-            main_file: main_file.to_owned(),
+            main_file: loaded.name.clone(),
+            language: loaded.language(),
             cells: Cells::default(),
         };
         for (of, process) in program.processes.iter().enumerate() {
             let is_seen = |location: usize| seen.locations.contains(&(of as u16, location as u16));
-            let (of_type, numbers) = places_of(program, process, map, &is_seen)?;
+            let (of_type, numbers) = places_of(program, process, &loaded.map, &is_seen)?;
             places.places.push(of_type);
             places.numbers.push(numbers);
         }
@@ -164,6 +169,10 @@ impl Places {
     /// The kind of the first variable or channel.
     fn first_value(&self) -> u16 {
         self.sizes().len() as u16
+    }
+
+    fn terms<'p>(&self, program: &'p Program) -> Terms<'p> {
+        Terms { program, language: self.language }
     }
 
     /// The number of the variable or channel that a wait speaks of.
@@ -264,15 +273,15 @@ impl Places {
     }
 
     /// The locations of a place.
-    pub(super) fn standing_at(&self, site: Site) -> Standing {
-        self.standing(site.kind, site.place..=site.place, String::new())
+    pub(super) fn process_places_at(&self, site: Site) -> ProcessPlaces {
+        self.process_places(site.kind, site.place..=site.place, String::new())
     }
 
     /// A wait, as data and as a sentence that goes on after *holds if*.
     pub(super) fn wait(&self, program: &Program, wait: &Wait) -> Option<WaitReport> {
         let at = self.report(wait.at)?;
         if let Some(cell) = self.cell_of(wait) {
-            let (value, condition) = self.cells.report(program, cell, wait)?;
+            let (value, condition) = self.cells.report(self.terms(program), cell, wait)?;
             let text = format!("{} {} waits while {condition}", self.one_of(wait.at.kind), self.at(wait.at)?);
             return Some(WaitReport { text, who: at.process.clone(), place: at, while_: WhileReport::Value(value) });
         }
@@ -298,21 +307,21 @@ impl Places {
 
     /// A wait as it is to be written into the text.
     pub(super) fn written(&self, program: &Program, wait: &Wait) -> Option<Written> {
-        let at = self.standing_at(wait.at);
+        let at = self.process_places_at(wait.at);
         let during = match self.cell_of(wait) {
-            Some(cell) => self.cells.written(program, cell, wait)?,
-            None => During::Stretch(self.stretch_of(wait)?),
+            Some(cell) => self.cells.written(self.terms(program), cell, wait)?,
+            None => During::Places(self.stretch_of(wait)?),
         };
         Some(Written { at, during })
     }
 
     /// What a wait says of a variable or channel, in words that go on after *while*.
     pub(super) fn condition(&self, program: &Program, wait: &Wait) -> Option<String> {
-        Some(self.cells.report(program, self.cell_of(wait)?, wait)?.1)
+        Some(self.cells.report(self.terms(program), self.cell_of(wait)?, wait)?.1)
     }
 
     /// The locations of the stretch that a wait speaks of, if it speaks of one.
-    pub(super) fn stretch_of(&self, wait: &Wait) -> Option<Standing> {
+    pub(super) fn stretch_of(&self, wait: &Wait) -> Option<ProcessPlaces> {
         if self.cell_of(wait).is_some() {
             return None;
         }
@@ -321,17 +330,17 @@ impl Places {
             true => format!("at_{}", first.line),
             false => format!("in_{}_{}", first.line, last.line),
         };
-        Some(self.standing(wait.other, wait.first..=wait.last, name))
+        Some(self.process_places(wait.other, wait.first..=wait.last, name))
     }
 
-    fn standing(&self, kind: u16, places: RangeInclusive<u16>, name: String) -> Standing {
+    fn process_places(&self, kind: u16, places: RangeInclusive<u16>, name: String) -> ProcessPlaces {
         let of = self.type_of(kind);
         let numbers = self.numbers[of].iter().enumerate();
         let locations =
             numbers.filter(|(_, place)| places.contains(place)).map(|(location, _)| LocationId(location as u32));
         let pid = (self.by == By::Process && 1 < self.instances[of]).then(|| usize::from(kind) / self.names.len());
         let pid = pid.and_then(|pid| u8::try_from(pid).ok());
-        Standing { process: ProcessId(of as u32), pid, locations: locations.collect(), name }
+        ProcessPlaces { process: ProcessId(of as u32), pid, locations: locations.collect(), name }
     }
 
     /// *at line 6*, with what stands there if the line has other places of the type.

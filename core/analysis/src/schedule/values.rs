@@ -1,6 +1,7 @@
 //! Shared variables and channels whose values waits speak of: *a Producer at line 6 waits while `count` > 2*.
 
 use fabius_base::Cancel;
+use fabius_language::{Language, ValueKind, ValueTest, ValueTexts};
 use fabius_machine::{Machine, View};
 use fabius_program::{Initial, Kind, Program, Variable, VariableId};
 use fabius_search::restrict::{Graph, Site, Values, Wait};
@@ -52,13 +53,6 @@ pub(super) struct Cells {
     cells: Vec<Cell>,
 }
 
-/// Values as a condition: for people, as an expression, and what is true where it is not, as an operand of `&&`.
-struct Condition {
-    text: String,
-    holds: String,
-    fails: String,
-}
-
 impl Cells {
     /// Those of the states of a graph; none if there are too many states, or somebody cancels.
     pub(super) fn seen(graph: &Graph, machine: &Machine, cancel: &Cancel) -> Self {
@@ -107,19 +101,28 @@ impl Cells {
     }
 
     /// A wait, as data and in words that go on after *while*.
-    pub(super) fn report(&self, program: &Program, cell: usize, wait: &Wait) -> Option<(ValueReport, String)> {
+    pub(super) fn report(&self, terms: Terms<'_>, cell: usize, wait: &Wait) -> Option<(ValueReport, String)> {
         let cell = self.cells.get(cell)?;
-        let (first, last) = cell.range(wait)?;
-        let Condition { text, holds, .. } = cell.condition(program, wait)?;
-        Some((ValueReport { cell: cell.shown(), condition: holds, values: [first, last] }, text))
+        let test = cell.test(terms.program, wait)?;
+        let ValueTexts { tested, holds, .. } = terms.language.value_test(&test);
+        let words = cell.words(&test, &holds);
+        Some((ValueReport { cell: tested, condition: holds, values: [test.first, test.last] }, words))
     }
 
     /// A wait, as it is to be written into the text.
-    pub(super) fn written(&self, program: &Program, cell: usize, wait: &Wait) -> Option<During> {
+    pub(super) fn written(&self, terms: Terms<'_>, cell: usize, wait: &Wait) -> Option<During> {
         let cell = self.cells.get(cell)?;
         let name = cell.name.split(['[', '.']).next().unwrap_or("").to_owned();
-        Some(During::Value { name, otherwise: cell.condition(program, wait)?.fails })
+        let otherwise = terms.language.value_test(&cell.test(terms.program, wait)?).fails;
+        Some(During::Value { name, otherwise })
     }
+}
+
+/// What the words of a wait are taken from.
+#[derive(Clone, Copy)]
+pub(super) struct Terms<'a> {
+    pub(super) program: &'a Program,
+    pub(super) language: &'static dyn Language,
 }
 
 impl Cell {
@@ -135,64 +138,51 @@ impl Cell {
         }
     }
 
-    /// `count`, `len(q)`.
-    fn shown(&self) -> String {
-        match self.what {
-            What::Length(_) => format!("len({})", self.name),
-            _ => self.name.clone(),
-        }
-    }
-
-    fn range(&self, wait: &Wait) -> Option<(i32, i32)> {
-        Some((*self.values.get(usize::from(wait.first))?, *self.values.get(usize::from(wait.last))?))
-    }
-
-    fn condition(&self, program: &Program, wait: &Wait) -> Option<Condition> {
-        let (first, last) = self.range(wait)?;
-        let before = usize::from(wait.first).checked_sub(1).and_then(|at| self.values.get(at));
-        let after = self.values.get(usize::from(wait.last) + 1);
-        let shown = self.shown();
-        let (holds, fails) = match (first == last, before, after) {
-            (true, ..) => (format!("{shown} == {first}"), format!("{shown} != {first}")),
-            (_, None, Some(above)) => (format!("{shown} < {above}"), format!("{shown} >= {above}")),
-            (_, Some(below), None) => (format!("{shown} > {below}"), format!("{shown} <= {below}")),
-            _ => {
-                (format!("{shown} >= {first} && {shown} <= {last}"), format!("({shown} < {first} || {shown} > {last})"))
+    /// What a wait asks of the values.
+    fn test<'a>(&'a self, program: &'a Program, wait: &Wait) -> Option<ValueTest<'a>> {
+        let first = *self.values.get(usize::from(wait.first))?;
+        let last = *self.values.get(usize::from(wait.last))?;
+        let kind = match self.what {
+            What::Boolean => ValueKind::Boolean,
+            What::Length(capacity) => ValueKind::Messages { capacity },
+            What::Identity(Kind::Enum(id)) if first == last => {
+                ValueKind::Constant(program.enumerations.get(id.0 as usize)?.name_of(first)?)
             }
+            What::Number | What::Identity(_) => ValueKind::Number,
         };
-        let name = &self.name;
-        let told = |text: String, holds: String, fails: String| Some(Condition { text, holds, fails });
-        match (self.what, first == last) {
-            (What::Boolean, true) if first == 0 => told(format!("{name} is false"), format!("!{name}"), name.clone()),
-            (What::Boolean, true) => told(format!("{name} is true"), name.clone(), format!("!{name}")),
-            (What::Identity(Kind::Enum(id)), true) => {
-                let constant = program.enumerations.get(id.0 as usize)?.name_of(first)?;
-                told(format!("{name} is {constant}"), format!("{name} == {constant}"), format!("{name} != {constant}"))
+        let before = usize::from(wait.first).checked_sub(1).and_then(|at| self.values.get(at)).copied();
+        let after = self.values.get(usize::from(wait.last) + 1).copied();
+        Some(ValueTest { name: &self.name, kind, first, last, before, after })
+    }
+
+    /// A test in words; `holds` is the expression.
+    fn words(&self, test: &ValueTest<'_>, holds: &str) -> String {
+        let ValueTest { name, kind, first, last, before, after } = *test;
+        let is_one = first == last;
+        match kind {
+            ValueKind::Boolean if is_one => format!("{name} is {}", first != 0),
+            ValueKind::Constant(constant) => format!("{name} is {constant}"),
+            ValueKind::Messages { .. } if is_one && first == 0 => format!("{name} is empty"),
+            ValueKind::Messages { capacity } if is_one && u32::try_from(first) == Ok(capacity) => {
+                format!("{name} is full")
             }
-            (What::Length(_), true) if first == 0 => {
-                told(format!("{name} is empty"), format!("empty({name})"), format!("nempty({name})"))
-            }
-            (What::Length(capacity), true) if u32::try_from(first) == Ok(capacity) => {
-                told(format!("{name} is full"), format!("full({name})"), format!("nfull({name})"))
-            }
-            (What::Length(_), _) => told(messages(name, (first, last), before, after), holds, fails),
-            (_, true) => told(format!("{name} is {first}"), holds, fails),
-            _ => match (before, after) {
-                (Some(_), Some(_)) => told(format!("{name} is in {first}–{last}"), holds, fails),
-                _ => told(holds.clone(), holds, fails),
-            },
+            ValueKind::Messages { .. } => messages(test),
+            _ if is_one => format!("{name} is {first}"),
+            _ if before.is_some() && after.is_some() => format!("{name} is in {first}–{last}"),
+            _ => holds.to_owned(),
         }
     }
 }
 
 /// *q holds more than 2 messages*.
-fn messages(name: &str, (first, last): (i32, i32), before: Option<&i32>, after: Option<&i32>) -> String {
+fn messages(test: &ValueTest<'_>) -> String {
+    let ValueTest { name, first, last, before, after, .. } = *test;
     let counted = |many: i32| if many == 1 { "1 message".to_owned() } else { format!("{many} messages") };
     match (before, after) {
         _ if first == last => format!("{name} holds {}", counted(first)),
-        (None, Some(above)) => format!("{name} holds less than {}", counted(*above)),
+        (None, Some(above)) => format!("{name} holds less than {}", counted(above)),
         (Some(0), None) => format!("{name} is not empty"),
-        (Some(below), None) => format!("{name} holds more than {}", counted(*below)),
+        (Some(below), None) => format!("{name} holds more than {}", counted(below)),
         _ => format!("{name} holds {first} to {}", counted(last)),
     }
 }

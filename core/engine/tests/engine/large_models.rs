@@ -2,7 +2,7 @@
 //! text; here they are only read and begun, at a size at which a pass that compares all with all would be noticed.
 
 use fabius_base::{Cancel, Limits, StopReason};
-use fabius_engine::{CheckContext, Loaded, Settings, check, load, load_until};
+use fabius_engine::{CheckContext, Loaded, ModelText, Settings, check, load, load_until};
 use std::cell::Cell;
 use std::fmt::Write;
 use std::time::Duration;
@@ -83,7 +83,7 @@ fn reading_ends_when_it_is_asked_to() {
     for (what, text) in models() {
         let cancel = Cancel::new();
         cancel.time_out();
-        let read = load_until(&cancel, ("m.pml", text), &[], &mut |_, _| None, &Settings::default());
+        let read = load_until(&cancel, ModelText { name: "m.pml", text }, &[], &mut |_, _| None, &Settings::default());
         assert_eq!(read.err(), Some(StopReason::Timeout), "{what}");
     }
 }
@@ -97,6 +97,6 @@ fn what_was_not_read_to_its_end_is_no_model() {
         Some((name.to_owned(), "byte x;\n".to_owned()))
     };
     let text = "#include \"a\"\n#include \"b\"\ninit { x = 1 }".to_owned();
-    let read = load_until(&cancel, ("m.pml", text), &[], &mut include, &Settings::default());
+    let read = load_until(&cancel, ModelText { name: "m.pml", text }, &[], &mut include, &Settings::default());
     assert_eq!((read.err(), asked.get()), (Some(StopReason::Cancelled), 1), "the second file is not asked for");
 }

@@ -3,10 +3,11 @@
 #![allow(dead_code, reason = "not everyone needs all of it")]
 
 use fabius_base::SourceMap;
+use fabius_language::Loader;
 use fabius_machine::{Cursor, Machine, Refusal, Step};
 use fabius_program::meaning::Fault;
 use fabius_program::{Move, Program, Watch};
-use fabius_promela::{Loader, Options, lower, parse};
+use fabius_promela::{Options, lower, parse};
 use fabius_search::{Ending, Marks, Model, Next};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

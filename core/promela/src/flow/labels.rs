@@ -1,8 +1,8 @@
 //! Labels: where they stand, which one a `goto` means, and what may not be labelled or jumped to.
 
 use super::{Closing, El, Flow, Label, LabelRef, Node, Seq};
-use crate::names::{Names, SUGGESTIONS_MAX, nearest};
-use fabius_base::{Code, Finding, Severity, Span};
+use crate::names::{Names, SUGGESTIONS_MAX};
+use fabius_base::{Code, Finding, Severity, Span, nearest};
 use fabius_program::{Action, Expr};
 
 /// Any label.

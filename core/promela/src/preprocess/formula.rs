@@ -7,16 +7,8 @@
 
 use super::scan::{PpKind, PpToken, is_word};
 use super::{Preprocessor, macros::Macro};
-use fabius_base::{FileId, Span};
-
-/// A formula that is not written in the model.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct OutsideFormula {
-    /// The name of the property.
-    pub name: String,
-    /// Its text, which was added to the source map: the formula alone, without braces around it.
-    pub file: FileId,
-}
+use fabius_base::Span;
+use fabius_language::OutsideFormula;
 
 impl Preprocessor<'_> {
     /// Reads a formula to the tokens of `ltl name { formula }`.

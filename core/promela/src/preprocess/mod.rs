@@ -15,28 +15,11 @@ mod tests;
 
 use crate::token::{Interner, QuickMap, Symbol};
 use fabius_base::{Cancel, Code, ExpansionId, FileId, Finding, SourceMap, Span};
-pub use formula::OutsideFormula;
+use fabius_language::{Loader, ReadRequest};
 use macros::Macro;
 use scan::{PpKind, PpToken, Scanner};
 use std::rc::Rc;
 use std::sync::Arc;
-
-/// Finds the text of included files.
-pub trait Loader {
-    /// The shown name and the text of the file `name` that the file `includer` asks for.
-    /// `name` keeps its quotes: `"file"` or `<file>`.
-    fn load(&mut self, includer: &str, name: &str) -> Option<(String, String)>;
-}
-
-/// A loader that finds nothing.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct NoLoader;
-
-impl Loader for NoLoader {
-    fn load(&mut self, _includer: &str, _name: &str) -> Option<(String, String)> {
-        None
-    }
-}
 
 /// How many tokens macros may produce, and how much a call of a macro costs beside its tokens.
 const EXPANDED_MAX: u64 = 4_000_000;
@@ -130,20 +113,13 @@ pub(crate) struct Preprocessed {
     pub(crate) inactive: Vec<Span>,
 }
 
-/// What is read before and after a file: definitions of the command line, and formulas.
-#[derive(Clone, Copy, Default)]
-pub(crate) struct Beside<'a> {
-    pub(crate) defines: &'a [(String, String)],
-    pub(crate) formulas: &'a [OutsideFormula],
-}
-
-/// Preprocesses `file` with what stands beside it; once `cancel` asks for it, the rest is not read.
+/// Preprocesses a text, definitions of the command line before it and formulas behind it; once `cancel` asks for it, the rest is
+/// not read.
 pub(crate) fn preprocess(
     map: &mut SourceMap,
     names: &mut Interner,
     findings: &mut Vec<Finding>,
-    file: FileId,
-    Beside { defines, formulas }: Beside<'_>,
+    &ReadRequest { file, defines, formulas }: &ReadRequest<'_>,
     loader: &mut dyn Loader,
     cancel: &Cancel,
 ) -> Preprocessed {

@@ -2,10 +2,11 @@
 
 use super::preprocess;
 use super::scan::{PpKind, Scanner};
-use super::{Beside, Loader, NoLoader};
+
 use crate::lex::lex;
 use crate::token::{Interner, Tok, Token, spelling};
 use fabius_base::{Cancel, Finding, SourceMap, Span};
+use fabius_language::{Loader, NoLoader, ReadRequest};
 use proptest::prelude::*;
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -72,8 +73,8 @@ fn ours(text: &str, loader: &mut dyn Loader) -> Option<Vec<String>> {
     let mut findings: Vec<Finding> = Vec::new();
     let mut map = SourceMap::new();
     let file = map.add_file("test", text);
-    let pieces =
-        preprocess(&mut map, &mut names, &mut findings, file, Beside::default(), loader, &Cancel::new()).tokens;
+    let request = ReadRequest { file, defines: &[], formulas: &[] };
+    let pieces = preprocess(&mut map, &mut names, &mut findings, &request, loader, &Cancel::new()).tokens;
     if findings.iter().any(Finding::is_error) {
         return None;
     }

@@ -1,9 +1,10 @@
 //! Macros, from the directives of each file and from the expansions that happened.
 
-use super::tokens::{Piece, PieceKind, pieces_inside};
-use super::{Index, Occurrence, Role, Symbol, SymbolId, SymbolKind};
+use super::named;
+use super::tokens::pieces_inside;
 use crate::ast::Name;
 use fabius_base::{ExpansionId, ExpansionKind, FileId, SourceMap, Span};
+use fabius_language::{Index, Occurrence, Piece, PieceKind, Role, SymbolId, SymbolKind};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -100,11 +101,8 @@ fn define(
 ) -> SymbolId {
     let word: Arc<str> = text[name.clone()].into();
     let span = Span::new(file, name.start as u32, name.end as u32);
-    let id = *macros.entry(word.clone()).or_insert_with(|| {
-        let symbol = Symbol::new(&Name { text: word, span }, SymbolKind::Macro);
-        index.symbols.push(symbol);
-        SymbolId(index.symbols.len() as u32 - 1)
-    });
+    let id =
+        *macros.entry(word.clone()).or_insert_with(|| index.add(named(&Name { text: word, span }, SymbolKind::Macro)));
     index.occurrences.push(occurrence(file, &name, id, Role::Definition));
     let symbol = &mut index.symbols[id.0 as usize];
     if symbol.detail.is_empty() {
@@ -131,7 +129,7 @@ fn parameters_of<'a>(
     for piece in list.filter(|piece| piece.kind == PieceKind::Word) {
         let word = piece.text(text);
         let span = Span::new(file, piece.range.start as u32, piece.range.end as u32);
-        let mut symbol = Symbol::new(&Name { text: word.into(), span }, SymbolKind::InlineParameter);
+        let mut symbol = named(&Name { text: word.into(), span }, SymbolKind::InlineParameter);
         symbol.container = Some(id);
         symbol.detail = format!("{word} (parameter of macro {})", index.symbol(id).name);
         let parameter = index.add(symbol);

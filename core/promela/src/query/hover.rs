@@ -1,30 +1,14 @@
 //! What there is to say about a name or a keyword.
 
 use super::keywords::keyword_help;
-use super::tokens::PieceKind;
-use super::{Index, SymbolId, SymbolKind};
-use fabius_base::{FileId, SourceMap};
-use std::ops::Range;
-
-/// What there is to say about a word.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Hover {
-    /// The bytes of the word.
-    pub range: Range<usize>,
-    /// What it means: one thing, in an inline perhaps several; nothing for a keyword.
-    pub meanings: Vec<SymbolId>,
-    /// Declarations, as code.
-    pub code: Vec<String>,
-    /// Sentences.
-    pub prose: Vec<String>,
-}
+use fabius_language::{Hover, PieceKind, SourceFile, SymbolId, SymbolKind, kind_words};
 
 /// What there is to say about the word at a byte of a file.
-pub fn hover(index: &Index, map: &SourceMap, file: FileId, at: usize) -> Option<Hover> {
-    let text = &map.file(file).text;
-    let occurrences = index.at(file, at);
+pub(crate) fn hover(file: SourceFile<'_>, at: usize) -> Option<Hover> {
+    let (index, text) = (file.index, file.text());
+    let occurrences = index.at(file.id, at);
     let Some(first) = occurrences.first() else {
-        let piece = index.piece_at(file, at).filter(|piece| piece.kind == PieceKind::Word)?;
+        let piece = index.piece_at(file.id, at).filter(|piece| piece.kind == PieceKind::Word)?;
         let help = keyword_help(piece.text(text))?;
         let range = piece.range.clone();
         return Some(Hover {
@@ -50,40 +34,18 @@ pub fn hover(index: &Index, map: &SourceMap, file: FileId, at: usize) -> Option<
         let owner = symbol.container.map(|owner| index.symbol(owner));
         let whose = owner.map(|owner| format!(" of `{}`", owner.name)).unwrap_or_default();
         hover.prose.push(format!("{}{whose}", kind_words(symbol.kind)));
-        hover.prose.extend(comment_at(index, map, id));
+        hover.prose.extend(comment_at(file, id));
     }
     hover.code.dedup();
     hover.prose.dedup();
     Some(hover)
 }
 
-/// A kind in words.
-pub fn kind_words(kind: SymbolKind) -> &'static str {
-    match kind {
-        SymbolKind::Process => "process type",
-        SymbolKind::Init => "initial process",
-        SymbolKind::Claim => "claim",
-        SymbolKind::Formula => "formula",
-        SymbolKind::Inline => "inline",
-        SymbolKind::InlineParameter => "parameter",
-        SymbolKind::Macro => "macro",
-        SymbolKind::Structure => "structure",
-        SymbolKind::Field => "field",
-        SymbolKind::Global => "global variable",
-        SymbolKind::Local => "local variable",
-        SymbolKind::Parameter => "parameter",
-        SymbolKind::Constant => "symbolic constant",
-        SymbolKind::ConstantSet => "set of symbolic constants",
-        SymbolKind::Label => "label",
-        SymbolKind::Predefined => "predefined",
-    }
-}
-
 /// The comment that belongs to a declaration: on its line behind it, or on the lines right before it.
-fn comment_at(index: &Index, map: &SourceMap, id: SymbolId) -> Option<String> {
-    let symbol = index.symbol(id);
-    let (file, text) = (symbol.definition.file, &map.file(symbol.definition.file).text);
-    let pieces = index.pieces(file);
+fn comment_at(file: SourceFile<'_>, id: SymbolId) -> Option<String> {
+    let symbol = file.index.symbol(id);
+    let text = &file.map.file(symbol.definition.file).text;
+    let pieces = file.index.pieces(symbol.definition.file);
     let at = pieces.partition_point(|piece| piece.range.end <= symbol.definition.start as usize);
     let line = pieces[at..].iter().take_while(|piece| piece.kind != PieceKind::LineEnd);
     let behind = line.filter(|piece| piece.kind == PieceKind::Comment).last();

@@ -2,10 +2,10 @@
 //! that `#if` leaves out, text that is too faulty to be read. They are resolved by their spelling.
 
 use super::complete::process_before;
-use super::tokens::{Piece, PieceKind, pieces_inside};
-use super::{Index, Occurrence, Role, SymbolId, SymbolKind};
+use super::tokens::pieces_inside;
 use crate::token::KEYWORDS;
 use fabius_base::{FileId, SourceMap};
+use fabius_language::{Index, Occurrence, Piece, PieceKind, Role, SymbolId, SymbolKind};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 

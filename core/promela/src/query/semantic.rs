@@ -1,77 +1,16 @@
 //! What every word of a file is, for colouring.
 
-use super::tokens::{Piece, PieceKind, pieces_inside};
-use super::{Index, Occurrence, Role, SymbolKind};
+use super::tokens::pieces_inside;
 use crate::token::{KEYWORDS, Tok};
-use fabius_base::FileId;
+use fabius_language::{Color, Colored, Index, Occurrence, Piece, PieceKind, Role, SourceFile, SymbolKind};
 use std::ops::Range;
 
-/// What a word is.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum Color {
-    Keyword,
-    Type,
-    Number,
-    String,
-    Comment,
-    Operator,
-    Macro,
-    Process,
-    Inline,
-    Structure,
-    Field,
-    Variable,
-    Parameter,
-    Constant,
-    Label,
-    Property,
-}
-
-impl Color {
-    /// All of them, in order.
-    pub const ALL: [Self; 16] = [
-        Self::Keyword,
-        Self::Type,
-        Self::Number,
-        Self::String,
-        Self::Comment,
-        Self::Operator,
-        Self::Macro,
-        Self::Process,
-        Self::Inline,
-        Self::Structure,
-        Self::Field,
-        Self::Variable,
-        Self::Parameter,
-        Self::Constant,
-        Self::Label,
-        Self::Property,
-    ];
-}
-
-/// A coloured word.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Colored {
-    /// Its bytes.
-    pub range: Range<usize>,
-    /// What it is.
-    pub color: Color,
-    /// It is declared here.
-    pub declaration: bool,
-    /// Its value changes here.
-    pub write: bool,
-    /// It belongs to no process.
-    pub global: bool,
-    /// It never changes.
-    pub constant: bool,
-}
-
 /// The words of a file, in the order of the text.
-pub fn colors(index: &Index, file: FileId, text: &str) -> Vec<Colored> {
-    let occurrences = index.occurrences_in(file);
+pub(crate) fn colors(file: SourceFile<'_>) -> Vec<Colored> {
+    let (index, text) = (file.index, file.text());
+    let occurrences = index.occurrences_in(file.id);
     let mut found = Vec::new();
-    for piece in index.pieces(file) {
+    for piece in index.pieces(file.id) {
         if piece.kind == PieceKind::Directive {
             directive(index, occurrences, text, piece, &mut found);
         } else if let Some(colored) = color(index, occurrences, text, piece) {

@@ -1,28 +1,19 @@
 //! The shape of a text: what can be folded, and what a selection grows to.
 
-use super::Index;
-use super::tokens::{Piece, PieceKind, pieces_inside};
-use fabius_base::FileId;
+use super::tokens::pieces_inside;
+use fabius_language::{FoldKind, Piece, PieceKind, SourceFile};
 use std::ops::Range;
 
-/// What a stretch that can be folded is.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-#[expect(missing_docs, reason = "the names say it")]
-pub enum FoldKind {
-    Code,
-    Comment,
-    Directives,
-}
-
 /// Stretches of several lines that can be folded, in the order of the text.
-pub fn folds(index: &Index, file: FileId, text: &str) -> Vec<(Range<usize>, FoldKind)> {
+pub(crate) fn folds(file: SourceFile<'_>) -> Vec<(Range<usize>, FoldKind)> {
+    let (index, text) = (file.index, file.text());
     let several_lines =
         |range: &Range<usize>| text.get(range.clone()).is_some_and(|text| text.trim_end().contains('\n'));
-    let own = index.stretches.iter().filter(|stretch| stretch.file == file && stretch.folds);
+    let own = index.stretches.iter().filter(|stretch| stretch.file == file.id && stretch.folds);
     let mut found: Vec<(Range<usize>, FoldKind)> =
         own.map(|s| (s.start as usize..s.end as usize, FoldKind::Code)).collect();
     let mut directives: Option<Range<usize>> = None;
-    for piece in index.pieces(file) {
+    for piece in index.pieces(file.id) {
         match piece.kind {
             PieceKind::Comment => found.push((piece.range.clone(), FoldKind::Comment)),
             PieceKind::Directive => {
@@ -45,12 +36,14 @@ pub fn folds(index: &Index, file: FileId, text: &str) -> Vec<(Range<usize>, Fold
 }
 
 /// What a selection at a byte grows to: the piece, the expression, the step, the block, the unit, the text.
-pub fn selections(index: &Index, file: FileId, text: &str, at: usize) -> Vec<Range<usize>> {
+pub(crate) fn selections(file: SourceFile<'_>, at: usize) -> Vec<Range<usize>> {
+    let (index, text) = (file.index, file.text());
     let holds = |range: &Range<usize>| range.start <= at && at <= range.end;
-    let mut found: Vec<Range<usize>> = index.piece_at(file, at).map(|piece| piece.range.clone()).into_iter().collect();
-    let own = index.stretches.iter().filter(|stretch| stretch.file == file);
+    let mut found: Vec<Range<usize>> =
+        index.piece_at(file.id, at).map(|piece| piece.range.clone()).into_iter().collect();
+    let own = index.stretches.iter().filter(|stretch| stretch.file == file.id);
     found.extend(own.map(|stretch| stretch.start as usize..stretch.end as usize).filter(holds));
-    found.extend(in_directive(index, file, text, at));
+    found.extend(in_directive(file, at));
     found.push(0..text.len());
     found.sort_by_key(|range| (range.len(), range.start));
     found.dedup();
@@ -66,10 +59,11 @@ pub fn selections(index: &Index, file: FileId, text: &str, at: usize) -> Vec<Ran
 
 /// What a selection in a directive grows to: the piece, what stands in parentheses around it, with them and without, and
 /// what a macro stands for.
-fn in_directive(index: &Index, file: FileId, text: &str, at: usize) -> Vec<Range<usize>> {
+fn in_directive(file: SourceFile<'_>, at: usize) -> Vec<Range<usize>> {
+    let (index, text) = (file.index, file.text());
     let is_around =
         |piece: &&Piece| piece.kind == PieceKind::Directive && piece.range.start <= at && at <= piece.range.end;
-    let Some(directive) = index.pieces(file).iter().find(is_around) else { return Vec::new() };
+    let Some(directive) = index.pieces(file.id).iter().find(is_around) else { return Vec::new() };
     let pieces = pieces_inside(text, directive.range.clone());
     let code: Vec<&Piece> = pieces.iter().filter(|piece| piece.is_code()).collect();
     let touches = |piece: &&&Piece| piece.range.start <= at && at <= piece.range.end;
@@ -118,11 +112,12 @@ mod tests {
     fn a_selection_grows_in_a_macro() {
         let text = "#define SUM(a, b) ((a + b) % 3)\n";
         let mut map = SourceMap::new();
-        let file = map.add_file("m.pml", text.to_owned());
-        let index = Index::new(&map, &Model::default());
+        let id = map.add_file("m.pml", text.to_owned());
+        let index = crate::query::index(&map, &Model::default());
+        let file = SourceFile { map: &map, index: &index, id };
         let at = text.find("b)").unwrap_or(0);
         let at = text[at + 1..].find("b)").map_or(0, |next| at + 1 + next);
-        let grown: Vec<&str> = selections(&index, file, text, at).into_iter().map(|range| &text[range]).collect();
+        let grown: Vec<&str> = selections(file, at).into_iter().map(|range| &text[range]).collect();
         assert_eq!(grown, ["b", "a + b", "(a + b)", "(a + b) % 3", "((a + b) % 3)", text.trim_end(), text]);
     }
 }

@@ -1,28 +1,13 @@
 //! The arguments of what is being called at a place, while they are written.
 
-use super::Role;
-use super::tokens::{Piece, PieceKind};
-use super::{Index, SymbolId, SymbolKind};
-use fabius_base::FileId;
+use fabius_language::{Piece, PieceKind, Role, Signature, SourceFile, SymbolId, SymbolKind};
 use std::collections::BTreeSet;
 
-/// A call that is being written.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Signature {
-    /// What is called, created, or sent to.
-    pub symbol: SymbolId,
-    /// How it is shown, arguments included.
-    pub label: String,
-    /// The arguments as they are shown in the label.
-    pub parameters: Vec<String>,
-    /// The number of the argument being written, from 0.
-    pub active: usize,
-}
-
 /// The innermost call around a place.
-pub fn signature(index: &Index, file: FileId, text: &str, at: usize) -> Option<Signature> {
+pub(crate) fn signature(file: SourceFile<'_>, at: usize) -> Option<Signature> {
+    let (index, text) = (file.index, file.text());
     let code: Vec<&Piece> =
-        index.pieces(file).iter().filter(|piece| piece.is_code() && piece.range.end <= at).collect();
+        index.pieces(file.id).iter().filter(|piece| piece.is_code() && piece.range.end <= at).collect();
     let mut depth = 0_usize;
     let mut commas = 0;
     for (position, piece) in code.iter().enumerate().rev() {
@@ -31,7 +16,7 @@ pub fn signature(index: &Index, file: FileId, text: &str, at: usize) -> Option<S
             "[" | "(" if depth > 0 => depth -= 1,
             "(" => {
                 let before = position.checked_sub(1).map(|before| code[before])?;
-                if let Some(found) = called(index, file, text, before, commas) {
+                if let Some(found) = called(file, before, commas) {
                     return Some(found);
                 }
                 // `q!(a, b` and a parenthesis that groups are part of what is around them.
@@ -40,7 +25,7 @@ pub fn signature(index: &Index, file: FileId, text: &str, at: usize) -> Option<S
             "," if depth == 0 => commas += 1,
             "!" | "!!" | "?" | "??" if depth == 0 => {
                 let channel = channel_before(&code[..position], text)?;
-                return message(index, file, channel, text, piece.text(text), commas);
+                return message(file, channel, piece.text(text), commas);
             }
             ";" | "{" | "}" | "::" | "->" if depth == 0 => return None,
             _ => {}
@@ -50,11 +35,12 @@ pub fn signature(index: &Index, file: FileId, text: &str, at: usize) -> Option<S
 }
 
 /// A process, inline or macro whose name stands before `(`.
-fn called(index: &Index, file: FileId, text: &str, name: &Piece, active: usize) -> Option<Signature> {
+fn called(file: SourceFile<'_>, name: &Piece, active: usize) -> Option<Signature> {
+    let (index, text) = (file.index, file.text());
     if name.kind != PieceKind::Word {
         return None;
     }
-    let meaning = index.meanings(file, name.range.start).first().copied();
+    let meaning = index.meanings(file.id, name.range.start).first().copied();
     let kinds = [SymbolKind::Process, SymbolKind::Inline, SymbolKind::Macro];
     let fits = |id: &SymbolId| kinds.contains(&index.symbol(*id).kind);
     let symbol = meaning.filter(fits).or_else(|| index.named(name.text(text), &kinds))?;
@@ -77,24 +63,27 @@ fn channel_before<'a>(code: &[&'a Piece], text: &str) -> Option<&'a Piece> {
     None
 }
 
-fn message(index: &Index, file: FileId, name: &Piece, text: &str, mark: &str, active: usize) -> Option<Signature> {
+/// A message whose channel has this name, and is followed by this mark.
+fn message(file: SourceFile<'_>, name: &Piece, mark: &str, active: usize) -> Option<Signature> {
+    let (index, text) = (file.index, file.text());
     let word = name.text(text);
-    let meaning = index.meanings(file, name.range.start).first().copied();
+    let meaning = index.meanings(file.id, name.range.start).first().copied();
     let may_be_one = |id: &SymbolId| index.symbol(*id).channel || index.symbol(*id).kind == SymbolKind::InlineParameter;
     let symbol = meaning.filter(may_be_one).or_else(|| {
-        let container = index.container_at(file, name.range.start);
+        let container = index.container_at(file.id, name.range.start);
         let channel = |id: &SymbolId| index.symbol(*id).channel && &*index.symbol(*id).name == word;
         index.members(container).find(channel).or_else(|| index.members(None).find(channel))
     })?;
     let known = |id: &SymbolId| !index.symbol(*id).parameters.is_empty();
-    let channel = Some(symbol).filter(known).or_else(|| passed(index, file, text, symbol).into_iter().find(known))?;
+    let channel = Some(symbol).filter(known).or_else(|| passed(file, symbol).into_iter().find(known))?;
     let parameters = index.symbol(channel).parameters.clone();
     let label = format!("{word} {mark} {}", parameters.join(", "));
     Some(Signature { symbol, label, parameters, active })
 }
 
 /// What calls in this file give to a parameter, also through parameters of others.
-fn passed(index: &Index, file: FileId, text: &str, parameter: SymbolId) -> Vec<SymbolId> {
+fn passed(file: SourceFile<'_>, parameter: SymbolId) -> Vec<SymbolId> {
+    let index = file.index;
     let (mut found, mut seen, mut waiting) = (Vec::new(), BTreeSet::new(), vec![parameter]);
     while let Some(id) = waiting.pop() {
         if !seen.insert(id) {
@@ -109,18 +98,18 @@ fn passed(index: &Index, file: FileId, text: &str, parameter: SymbolId) -> Vec<S
         let mut alike = index.members(Some(owner)).filter(|other| index.symbol(*other).kind == symbol.kind);
         let Some(position) = alike.position(|other| other == id) else { continue };
         let calls = index
-            .occurrences_in(file)
+            .occurrences_in(file.id)
             .iter()
             .filter(|occurrence| occurrence.symbol == owner && matches!(occurrence.role, Role::Run | Role::Call));
-        let arguments = calls.filter_map(|call| argument(index, file, text, call.end as usize, position));
-        waiting.extend(arguments.flat_map(|argument| index.meanings(file, argument.range.start)));
+        let arguments = calls.filter_map(|call| argument(file, call.end as usize, position));
+        waiting.extend(arguments.flat_map(|argument| index.meanings(file.id, argument.range.start)));
     }
     found
 }
 
 /// The first word of an argument of a call, by its number; the name of what is called ends at a byte.
-fn argument<'a>(index: &'a Index, file: FileId, text: &str, end: usize, position: usize) -> Option<&'a Piece> {
-    let pieces = index.pieces(file);
+fn argument<'a>(file: SourceFile<'a>, end: usize, position: usize) -> Option<&'a Piece> {
+    let (pieces, text) = (file.index.pieces(file.id), file.text());
     let from = pieces.partition_point(|piece| piece.range.end <= end);
     let (mut depth, mut number) = (0_usize, 0);
     for piece in pieces[from..].iter().filter(|piece| piece.is_code()) {

@@ -4,13 +4,14 @@
 //! enclosing declaration that was seen before. Labels, processes and formulas may be named before they
 //! are seen.
 
-use super::{Index, Occurrence, Role, Stretch, Symbol, SymbolId, SymbolKind};
+use super::named;
 use crate::ast::{
     Declaration, Declarator, Expr, ExprKind, Initializer, Model, Name, ReceiveArg, Sequence, Step, StepKind, TypeName,
     Unit, VarRef, Visibility,
 };
 use crate::names::PREDEFINED;
 use fabius_base::{ExpansionKind, SourceMap, Span};
+use fabius_language::{Index, Occurrence, Role, Stretch, Symbol, SymbolId, SymbolKind};
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -63,7 +64,7 @@ impl Walk<'_> {
     fn predefined(&mut self) {
         for name in PREDEFINED {
             let name = Name { text: name.into(), span: Span::default() };
-            let id = self.index.add(Symbol::new(&name, SymbolKind::Predefined));
+            let id = self.index.add(named(&name, SymbolKind::Predefined));
             self.scopes[0].insert(name.text, id);
         }
     }
@@ -73,22 +74,23 @@ impl Walk<'_> {
         for unit in &model.units {
             match unit {
                 Unit::Proctype(p) => {
-                    let mut symbol = Symbol::new(&p.name, SymbolKind::Process);
+                    let mut symbol = named(&p.name, SymbolKind::Process);
                     symbol.extent = p.span;
+                    symbol.active = p.active.is_some();
                     symbol.parameters = p.parameters.iter().flat_map(|d| self.declared(d)).collect();
                     symbol.detail = format!("proctype {}({})", p.name.text, symbol.parameters.join("; "));
                     let id = self.declare_outside(&p.name, symbol);
                     self.processes.entry(p.name.text.clone()).or_insert(id);
                 }
                 Unit::Inline(inline) => {
-                    let mut symbol = Symbol::new(&inline.name, SymbolKind::Inline);
+                    let mut symbol = named(&inline.name, SymbolKind::Inline);
                     symbol.extent = inline.name.span.to(inline.body);
                     symbol.parameters = inline.parameters.iter().map(|name| name.text.to_string()).collect();
                     symbol.detail = format!("inline {}({})", inline.name.text, symbol.parameters.join(", "));
                     let id = self.declare_outside(&inline.name, symbol);
                     self.inlines.entry(inline.name.text.clone()).or_insert(id);
                     for parameter in &inline.parameters {
-                        let mut symbol = Symbol::new(parameter, SymbolKind::InlineParameter);
+                        let mut symbol = named(parameter, SymbolKind::InlineParameter);
                         symbol.container = Some(id);
                         symbol.detail = format!("{} (parameter of inline {})", parameter.text, inline.name.text);
                         let id = self.index.add(symbol);
@@ -99,7 +101,7 @@ impl Walk<'_> {
                 Unit::Ltl(ltl) => {
                     self.stretch(ltl.span.to(ltl.formula.span), true);
                     if let Some(name) = &ltl.name {
-                        let mut symbol = Symbol::new(name, SymbolKind::Formula);
+                        let mut symbol = named(name, SymbolKind::Formula);
                         symbol.extent = ltl.span.to(ltl.formula.span);
                         symbol.detail = format!("ltl {} {{ {} }}", name.text, self.map.text(ltl.formula.span));
                         let id = self.declare_outside(name, symbol);
@@ -180,7 +182,7 @@ impl Walk<'_> {
     /// A body that is not a process type.
     fn body(&mut self, name: &str, kind: SymbolKind, word: Span, body: &Sequence) {
         let name = Name { text: name.into(), span: word };
-        let mut symbol = Symbol::new(&name, kind);
+        let mut symbol = named(&name, kind);
         symbol.extent = word.to(body.span);
         symbol.detail = self.map.text(word).to_owned();
         let extent = symbol.extent;
@@ -204,7 +206,7 @@ impl Walk<'_> {
     }
 
     fn structure(&mut self, typedef: &crate::ast::Typedef) {
-        let mut symbol = Symbol::new(&typedef.name, SymbolKind::Structure);
+        let mut symbol = named(&typedef.name, SymbolKind::Structure);
         let last = typedef.fields.last().map_or(typedef.name.span, |field| field.span);
         symbol.extent = typedef.name.span.to(last);
         symbol.detail = format!("typedef {}", typedef.name.text);
@@ -233,7 +235,7 @@ impl Walk<'_> {
         let greatest = (known.count() + mtype.names.len()) as i32;
         for (at, name) in mtype.names.iter().enumerate() {
             let value = greatest - at as i32;
-            let mut symbol = Symbol::new(name, SymbolKind::Constant);
+            let mut symbol = named(name, SymbolKind::Constant);
             symbol.detail = format!("mtype{set} {} = {value}", name.text);
             (symbol.value, symbol.parameters) = (Some(value), vec![set.clone()]);
             let id = self.declare_outside(name, symbol);
@@ -245,7 +247,7 @@ impl Walk<'_> {
     fn constant_set(&mut self, name: &Name, role: Role) {
         let known = self.index.named(&name.text, &[SymbolKind::ConstantSet]);
         let id = known.unwrap_or_else(|| {
-            let mut symbol = Symbol::new(name, SymbolKind::ConstantSet);
+            let mut symbol = named(name, SymbolKind::ConstantSet);
             symbol.detail = format!("mtype:{}", name.text);
             self.index.add(symbol)
         });
@@ -322,7 +324,7 @@ impl Walk<'_> {
             Some(Initializer::List(_, span)) => detail = format!("{detail} = {}", self.map.text(*span)),
             None => {}
         }
-        let mut symbol = Symbol::new(&declarator.name, kind);
+        let mut symbol = named(&declarator.name, kind);
         (symbol.detail, symbol.structure) = (detail, structure);
         (symbol.channel, symbol.parameters) = (*ty == TypeName::Chan, fields);
         symbol.container = self.container;
@@ -343,7 +345,7 @@ impl Walk<'_> {
             let Some(step) = steps.pop() else { if waiting.is_empty() { return } else { continue } };
             for label in &step.labels {
                 if !self.labels.contains_key(&label.text) {
-                    let mut symbol = Symbol::new(label, SymbolKind::Label);
+                    let mut symbol = named(label, SymbolKind::Label);
                     symbol.container = self.container;
                     symbol.detail = format!("{}:", label.text);
                     let id = self.index.add(symbol);

@@ -3,11 +3,12 @@
 use crate::spin;
 use crate::words::{Lasso, Random, accepts, automaton_of_claim, holds, value};
 use fabius_base::{Finding, SourceMap};
+use fabius_language::Loader;
 use fabius_needs::spin::Spin;
 use fabius_needs::{Need, command};
 use fabius_program::ltl::{Automaton, violations};
 use fabius_program::{Expr, Formula, Program, PropertyKind};
-use fabius_promela::{Loader, Options, lower, parse};
+use fabius_promela::{Options, lower, parse};
 use std::path::Path;
 use std::time::Duration;
 

@@ -1,10 +1,11 @@
 //! Spin as the oracle: the transition tables of its verifier, and the corpus with its answers.
 
 use fabius_base::SourceMap;
+use fabius_language::{Loader, Lowered};
 use fabius_needs::command;
 use fabius_needs::spin::{AS_WRITTEN, Compiler, Spin};
 use fabius_program::{Action, Program};
-use fabius_promela::{Loader, Lowered, Options, Parsed, lower, parse};
+use fabius_promela::{Options, Parsed, lower, parse};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

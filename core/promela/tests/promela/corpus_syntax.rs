@@ -7,7 +7,8 @@
 )]
 
 use fabius_base::{FileId, Finding, SourceMap};
-use fabius_promela::{Loader, Parsed, parse};
+use fabius_language::Loader;
+use fabius_promela::{Parsed, parse};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 

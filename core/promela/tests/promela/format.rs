@@ -4,8 +4,9 @@
 #![expect(clippy::disallowed_methods, reason = "a test reads the corpus")]
 
 use fabius_base::SourceMap;
-use fabius_promela::format::{Style, align, apply, format};
-use fabius_promela::{Loader, Options, lower, parse};
+use fabius_language::{Loader, Style};
+use fabius_promela::format::{align, apply, format};
+use fabius_promela::{Options, lower, parse};
 use std::path::{Path, PathBuf};
 
 struct Beside(PathBuf);

@@ -7,8 +7,9 @@
 )]
 
 use fabius_base::SourceMap;
+use fabius_language::NoLoader;
 use fabius_program::validate::validate;
-use fabius_promela::{NoLoader, Options, lower, parse};
+use fabius_promela::{Options, lower, parse};
 use std::path::{Path, PathBuf};
 
 /// A small generator of numbers: the same seed, the same damage.

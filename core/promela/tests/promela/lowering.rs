@@ -1,8 +1,9 @@
 //! Lowering by itself: numbers, places of declarations, structures, constants, and what is refused.
 
 use fabius_base::{Finding, SourceMap};
+use fabius_language::{Lowered, NoLoader};
 use fabius_program::{Action, Expr, Initial, Kind, Program, PropertyKind, Type};
-use fabius_promela::{Lowered, NoLoader, Options, lower, parse};
+use fabius_promela::{Options, lower, parse};
 
 fn lowered(text: &str) -> (SourceMap, Lowered) {
     let mut map = SourceMap::new();

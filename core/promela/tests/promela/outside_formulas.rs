@@ -3,9 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use fabius_base::{Cancel, Finding, SourceMap};
+use fabius_language::{NoLoader, OutsideFormula, ReadRequest};
 use fabius_program::print::print;
 use fabius_program::{Program, PropertyKind};
-use fabius_promela::{NoLoader, Options, OutsideFormula, lower, parse_with};
+use fabius_promela::{Options, lower, parse_with};
 
 const MODEL: &str = "\
 #define p x == 1
@@ -26,7 +27,8 @@ fn load(model: &str, formula: &str, options: Options) -> (SourceMap, Option<Prog
     let mut map = SourceMap::new();
     let file = map.add_file("model.pml", model);
     let formulas = [OutsideFormula { name: "wanted".into(), file: map.add_file("<--ltl>", formula) }];
-    let parsed = parse_with(&mut map, file, &[], &formulas, &mut NoLoader, &Cancel::new());
+    let parsed =
+        parse_with(&mut map, &ReadRequest { file, defines: &[], formulas: &formulas }, &mut NoLoader, &Cancel::new());
     let lowered = lower(&parsed.model, &map, "model.pml", options);
     let findings = parsed.findings.into_iter().chain(lowered.findings).collect();
     (map, lowered.program, findings)
@@ -82,7 +84,8 @@ fn several_formulas_stand_side_by_side() {
     let mut outside =
         |name: &str, text: &str| OutsideFormula { name: name.into(), file: map.add_file("<--ltl>", text) };
     let formulas = [outside("one", "[] p"), outside("two", "<> q\n")];
-    let parsed = parse_with(&mut map, file, &[], &formulas, &mut NoLoader, &Cancel::new());
+    let parsed =
+        parse_with(&mut map, &ReadRequest { file, defines: &[], formulas: &formulas }, &mut NoLoader, &Cancel::new());
     let program = lower(&parsed.model, &map, "model.pml", Options::ALL).program.unwrap();
     let temporal = program.properties.iter().filter(|p| matches!(p.kind, PropertyKind::Ltl(_)));
     let named: Vec<_> = temporal.map(|p| (p.name.as_str(), map.text(p.span.unwrap()))).collect();
@@ -114,7 +117,8 @@ fn a_name_means_one_property() {
     let mut map = SourceMap::new();
     let file = map.add_file("model.pml", MODEL);
     let formulas = [OutsideFormula { name: "inside".into(), file: map.add_file("<--ltl>", "[] p") }];
-    let parsed = parse_with(&mut map, file, &[], &formulas, &mut NoLoader, &Cancel::new());
+    let parsed =
+        parse_with(&mut map, &ReadRequest { file, defines: &[], formulas: &formulas }, &mut NoLoader, &Cancel::new());
     let lowered = lower(&parsed.model, &map, "model.pml", Options::NONE);
     assert!(lowered.findings.iter().any(|f| f.headline == "there are two properties `inside`"));
 }

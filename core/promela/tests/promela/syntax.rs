@@ -4,8 +4,9 @@
 
 use super::syntax_shown;
 use fabius_base::{Code, ExpansionKind, SourceMap, Span};
+use fabius_language::{Loader, NoLoader};
 use fabius_promela::ast::{ExprKind, Sequence, StepKind, Unit};
-use fabius_promela::{Loader, NoLoader, Parsed, parse};
+use fabius_promela::{Parsed, parse};
 
 fn read(text: &str) -> (SourceMap, Parsed) {
     let mut map = SourceMap::new();

@@ -3,7 +3,8 @@
 #![expect(clippy::disallowed_methods, reason = "a test looks at the clock")]
 
 use fabius_base::{Code, SourceMap};
-use fabius_promela::{Loader, NoLoader, Parsed, parse};
+use fabius_language::{Loader, NoLoader};
+use fabius_promela::{Parsed, parse};
 use proptest::prelude::*;
 use std::time::{Duration, Instant};
 

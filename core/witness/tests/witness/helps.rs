@@ -1,8 +1,9 @@
 //! Who can make a process that waits go on: said only where running it shows so.
 
 use fabius_base::SourceMap;
+use fabius_language::NoLoader;
 use fabius_program::{Move, Program};
-use fabius_promela::{NoLoader, Options, lower, parse};
+use fabius_promela::{Options, lower, parse};
 use fabius_witness::release::Prospect;
 use fabius_witness::{Cause, Claim, CycleClaim, Explanation, InfiniteRun, Outcome, Role, State, confirm, moves};
 use std::sync::Arc;

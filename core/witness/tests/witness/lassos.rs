@@ -2,8 +2,9 @@
 //! fair it is.
 
 use fabius_base::SourceMap;
+use fabius_language::NoLoader;
 use fabius_program::{CLAIM_PID, Move, ProcessId, ProcessKind, Program, ProgressOn, Watch, meaning::Fault};
-use fabius_promela::{NoLoader, Options, lower, parse};
+use fabius_promela::{Options, lower, parse};
 use fabius_witness::{
     Claim, CycleClaim, Disagreement, Ending, Outcome, RunFairness, State, confirm_watching, moves, settled,
     stops_accepting,

@@ -1,8 +1,9 @@
 //! What is noted about steps: small models, all of whose runs are known.
 
 use fabius_base::SourceMap;
+use fabius_language::NoLoader;
 use fabius_program::{Move, Program, Watch};
-use fabius_promela::{NoLoader, Options, lower, parse};
+use fabius_promela::{Options, lower, parse};
 use fabius_witness::format::text::{self, Layout};
 use fabius_witness::{Claim, Ending, State, Trace, confirm_watching, moves, released, stuttered};
 use std::sync::Arc;

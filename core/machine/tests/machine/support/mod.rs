@@ -3,9 +3,10 @@
 #![expect(clippy::disallowed_methods, reason = "models are read from files")]
 
 use fabius_base::SourceMap;
+use fabius_language::Loader;
 use fabius_machine::{Ending, Machine, Step};
 use fabius_program::Program;
-use fabius_promela::{Loader, Options, lower, parse};
+use fabius_promela::{Options, lower, parse};
 use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::path::{Path, PathBuf};

@@ -3,8 +3,9 @@
 #![expect(clippy::disallowed_methods, reason = "models are read from files")]
 
 use fabius_base::SourceMap;
+use fabius_language::Loader;
 use fabius_program::Program;
-use fabius_promela::{Loader, Options, lower, parse};
+use fabius_promela::{Options, lower, parse};
 use std::path::{Path, PathBuf};
 
 /// The lines of the manifest.

@@ -2,7 +2,7 @@
 //!
 //! A send is an edge from its process to the channel, a receive one from the channel to its process.
 
-use super::{Index, Occurrence, Role, Symbol, SymbolId, SymbolKind};
+use crate::{Index, Occurrence, Role, Symbol, SymbolId, SymbolKind};
 use std::collections::BTreeMap;
 
 /// A process, claim, inline or channel, and where it calls or is called.

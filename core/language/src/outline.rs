@@ -1,6 +1,6 @@
 //! What a file declares, as a tree.
 
-use super::{Index, SymbolId, SymbolKind};
+use crate::{Index, SymbolId, SymbolKind};
 use fabius_base::FileId;
 
 /// A declaration and what it holds.
