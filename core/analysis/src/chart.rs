@@ -12,6 +12,7 @@
 use crate::as_state::as_state;
 use crate::schedule::unsupported;
 use fabius_base::Limits;
+use fabius_base::components::components;
 use fabius_counterexample::ExplorationTarget;
 use fabius_model::SearchedMachine;
 use fabius_program::{CLAIM_PID, Move, Program, Watch};
@@ -367,62 +368,22 @@ impl Draft {
         if self.search == SearchGoal::Safety {
             return Vec::new();
         }
-        let component = self.components(&counts);
-        let mut is_bad = vec![false; component.len()];
+        let states = self.fingerprints.len();
+        let forward = Adjacency::of(states, self.ways.iter().map(|way| way.from));
+        let following = |state: u32| {
+            let ways = forward.at(state).map(|way| &self.ways[way]);
+            ways.filter(|way| counts(way)).map(|way| way.to)
+        };
+        let components = components(states, following);
+        let mut is_bad = vec![false; components.count];
         for way in self.ways.iter().filter(|way| counts(way)) {
-            let inside = component[way.from as usize];
             let is_one = self.search == SearchGoal::Livelock || way.marks.has(Marks::ACCEPTING);
-            if is_one && inside == component[way.to as usize] {
-                is_bad[inside as usize] = true;
+            if is_one && components.joins(way.from, way.to) {
+                is_bad[components.of[way.from as usize] as usize] = true;
             }
         }
-        let states = component.iter().enumerate().filter(|(_, component)| is_bad[**component as usize]);
+        let states = components.of.iter().enumerate().filter(|(_, component)| is_bad[**component as usize]);
         states.map(|(state, _)| state as u32).collect()
-    }
-
-    /// By number: a number of the strongly connected component, of the graph of the ways that count (Tarjan 1972, with a
-    /// stack of its own instead of recursion).
-    fn components(&self, counts: &dyn Fn(&Way) -> bool) -> Vec<u32> {
-        let count = self.fingerprints.len();
-        let forward = Adjacency::of(count, self.ways.iter().map(|way| way.from));
-        let (mut component, mut low, mut order) = (vec![OPEN; count], vec![OPEN; count], 0);
-        let mut waiting: Vec<u32> = Vec::new();
-        for root in 0..count as u32 {
-            if low[root as usize] != OPEN {
-                continue;
-            }
-            // A state, its place in the order, and the ways from it that are left.
-            let mut stack = vec![(root, order, forward.at(root))];
-            low[root as usize] = order;
-            (order, _) = (order + 1, waiting.push(root));
-            while let Some((state, place, ways)) = stack.last_mut() {
-                let (state, place) = (*state, *place);
-                if let Some(way) = ways.map(|way| &self.ways[way]).find(|way| counts(way)) {
-                    if low[way.to as usize] == OPEN {
-                        low[way.to as usize] = order;
-                        waiting.push(way.to);
-                        stack.push((way.to, order, forward.at(way.to)));
-                        order += 1;
-                    } else if component[way.to as usize] == OPEN {
-                        low[state as usize] = low[state as usize].min(low[way.to as usize]);
-                    }
-                    continue;
-                }
-                if low[state as usize] == place {
-                    while let Some(member) = waiting.pop() {
-                        component[member as usize] = state;
-                        if member == state {
-                            break;
-                        }
-                    }
-                }
-                stack.pop();
-                if let Some((before, ..)) = stack.last() {
-                    low[*before as usize] = low[*before as usize].min(low[state as usize]);
-                }
-            }
-        }
-        component
     }
 }
 

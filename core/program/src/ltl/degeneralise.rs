@@ -14,8 +14,9 @@
 
 use super::TooLarge;
 use super::boolean::{Condition, Conditions, FALSE};
-use super::graph::{Components, Edge, Graph, Inside, components};
+use super::graph::{Edge, Graph, Inside, components};
 use super::simplify::{Free, Marks, simplify};
+use fabius_base::components::Components;
 use std::collections::HashMap;
 
 /// At most this many states.
@@ -126,7 +127,7 @@ fn by_levels(graph: &Graph, way: &Way, conditions: &mut Conditions) -> Result<Gr
     let components = components(graph, |_, _| true);
     let inside = graph.marks_inside(&components);
     let ahead = |(state, edges): (usize, &Vec<Edge>)| {
-        let own = edges.iter().filter(|e| components.joins(state, e.target));
+        let own = edges.iter().filter(|e| components.joins(state as u32, e.target));
         if way.look_ahead { own.fold(graph.every, |marks, e| marks & e.marks) } else { 0 }
     };
     let ahead = graph.edges.iter().enumerate().map(ahead).collect();
@@ -190,7 +191,7 @@ impl Levels<'_> {
 
     /// The levels that a transition leads to, each with the condition for it.
     fn after(&mut self, state: u32, level: usize, edge: &Edge) -> Result<Vec<(Condition, usize)>, TooLarge> {
-        if !self.components.joins(state as usize, edge.target) {
+        if !self.components.joins(state, edge.target) {
             return Ok(vec![(edge.guard, self.entry(edge.target))]);
         }
         let needed = self.needed(state);

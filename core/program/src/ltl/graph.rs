@@ -5,6 +5,7 @@
 
 use super::TooLarge;
 use super::boolean::{Condition, Conditions, FALSE};
+use fabius_base::components::Components;
 
 /// A transition.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -25,68 +26,13 @@ pub(super) struct Graph {
     pub(super) every: u64,
 }
 
-/// The strongly connected components of a graph.
-pub(super) struct Components {
-    /// The component of each state; states that are reached from others have smaller numbers.
-    pub(super) of: Vec<u32>,
-    pub(super) count: usize,
-}
-
-impl Components {
-    pub(super) fn joins(&self, source: usize, target: u32) -> bool {
-        self.of[source] == self.of[target as usize]
-    }
-}
-
-/// Tarjan's algorithm over the transitions that `counts`, without recursion.
+/// The strongly connected components of the transitions that `counts`.
 pub(super) fn components(graph: &Graph, counts: impl Fn(usize, &Edge) -> bool) -> Components {
-    const NEW: u32 = u32::MAX;
-    let n = graph.edges.len();
-    let (mut order, mut low, mut of) = (vec![NEW; n], vec![0; n], vec![NEW; n]);
-    let (mut next, mut count) = (0, 0);
-    let mut open: Vec<usize> = Vec::new();
-    let mut path: Vec<(usize, usize)> = Vec::new();
-    for root in 0..n {
-        if order[root] != NEW {
-            continue;
-        }
-        path.push((root, 0));
-        while let Some((state, at)) = path.last_mut() {
-            let state = *state;
-            if *at == 0 && order[state] == NEW {
-                (order[state], low[state]) = (next, next);
-                next += 1;
-                open.push(state);
-            }
-            if let Some(edge) = graph.edges[state].get(*at) {
-                *at += 1;
-                let target = edge.target as usize;
-                if !counts(state, edge) {
-                    continue;
-                }
-                if order[target] == NEW {
-                    path.push((target, 0));
-                } else if of[target] == NEW {
-                    low[state] = low[state].min(order[target]);
-                }
-                continue;
-            }
-            path.pop();
-            if let Some((parent, _)) = path.last() {
-                low[*parent] = low[*parent].min(low[state]);
-            }
-            if low[state] == order[state] {
-                while let Some(member) = open.pop() {
-                    of[member] = count;
-                    if member == state {
-                        break;
-                    }
-                }
-                count += 1;
-            }
-        }
-    }
-    Components { of, count: count as usize }
+    let counts = &counts;
+    fabius_base::components::components(graph.edges.len(), |state| {
+        let edges = graph.edges[state as usize].iter();
+        edges.filter(move |edge| counts(state as usize, edge)).map(|edge| edge.target)
+    })
 }
 
 impl Graph {
@@ -103,7 +49,7 @@ impl Graph {
     pub(super) fn marks_inside(&self, components: &Components) -> Vec<Inside> {
         let mut inside = vec![Inside::default(); components.count];
         for (state, edges) in self.edges.iter().enumerate() {
-            for edge in edges.iter().filter(|e| components.joins(state, e.target)) {
+            for edge in edges.iter().filter(|e| components.joins(state as u32, e.target)) {
                 let component = &mut inside[components.of[state] as usize];
                 component.all = if component.cyclic { component.all & edge.marks } else { edge.marks };
                 component.some |= edge.marks;

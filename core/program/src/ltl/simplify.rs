@@ -15,7 +15,8 @@
 
 use super::TooLarge;
 use super::boolean::{Conditions, FALSE};
-use super::graph::{Components, Edge, Graph, components};
+use super::graph::{Edge, Graph, components};
+use fabius_base::components::Components;
 use std::collections::VecDeque;
 
 /// With more states or transitions than this, simulation takes too long; only equal states are joined.
@@ -102,10 +103,10 @@ pub(super) fn set_free_marks(graph: &mut Graph, marks: Marks, free: Free) {
 fn complete(graph: &mut Graph, marks: Marks, whole: &Components) {
     let inside = graph.marks_inside(whole);
     for bit in (0..64).map(|bit| 1_u64 << bit).filter(|bit| graph.every & bit != 0) {
-        let without = components(graph, |state, edge| whole.joins(state, edge.target) && edge.marks & bit == 0);
+        let without = components(graph, |state, edge| whole.joins(state as u32, edge.target) && edge.marks & bit == 0);
         let mut cyclic = vec![false; without.count];
         for (state, edges) in graph.edges.iter().enumerate() {
-            let stays = |e: &Edge| e.marks & bit == 0 && without.joins(state, e.target);
+            let stays = |e: &Edge| e.marks & bit == 0 && without.joins(state as u32, e.target);
             cyclic[without.of[state] as usize] |= edges.iter().any(stays);
         }
         for (state, edges) in graph.edges.iter_mut().enumerate() {
@@ -114,7 +115,7 @@ fn complete(graph: &mut Graph, marks: Marks, whole: &Components) {
             }
             let free_state = !cyclic[without.of[state] as usize];
             for edge in edges {
-                let free_edge = whole.joins(state, edge.target) && !without.joins(state, edge.target);
+                let free_edge = whole.joins(state as u32, edge.target) && !without.joins(state as u32, edge.target);
                 if free_state || marks == Marks::OnEdges && free_edge {
                     edge.marks |= bit;
                 }
