@@ -46,7 +46,7 @@ export interface Progress {
 
 export interface Running {
   property: string;
-  tier: "quick" | "rising" | "deep" | "farther";
+  tier: "quick" | "delay-deepening" | "deep" | "extended";
   /** The number of delays up to which it found nothing so far. */
   bound?: number | null;
   progress: Progress | null;

@@ -537,7 +537,7 @@ impl MainLoop {
         let _ = self.session.reading(name);
         let document = self.session.document(name)?;
         self.serial += 1;
-        Some(status::status(&self.session, self.encoding, (name, document), self.serial))
+        Some(status::status(&self.session, self.encoding, name, document, self.serial))
     }
 
     /// Asks the client to ask again for what depends on results. Nobody waits for its answer.

@@ -111,8 +111,8 @@ fn told(server: &MainLoop, about: About, job: &Job, answer: Option<Answer>) -> R
         Answer::Executions(report) => Ok(executions(server, &job.document, &report)),
         Answer::Alternatives(branches) => tree(server, &job.document, &branches),
         Answer::Execution(None) => Err(wrong("there is no such execution")),
-        Answer::Execution(Some(_)) => page(server, &job.document, (question, about)),
-        Answer::Contexts(report) => Ok(contexts(server, (&job.document, question), &report)),
+        Answer::Execution(Some(_)) => page(server, &job.document, question, about),
+        Answer::Contexts(report) => Ok(contexts(server, &job.document, question, &report)),
         Answer::Stuck(found) => {
             let mut told = json!({
                 "verdict": found.report.verdict,
@@ -129,7 +129,7 @@ fn told(server: &MainLoop, about: About, job: &Job, answer: Option<Answer>) -> R
 }
 
 /// The first page of a run that was just kept, as `fabius/trace` tells it.
-fn page(server: &MainLoop, name: &str, (question, about): (&Question, About)) -> Result<Value> {
+fn page(server: &MainLoop, name: &str, question: &Question, about: About) -> Result<Value> {
     let key = key_of(question);
     let mut told = own::trace(server, name, &about.of_run(key.clone()))?;
     told["run"] = json!(key);
@@ -187,7 +187,7 @@ fn told_branch(server: &MainLoop, name: &str, origin: &Origin, branch: &TreeBran
 }
 
 /// The contexts, and a text that shows them: the model with the first one that goes wrong.
-fn contexts(server: &MainLoop, (name, question): (&str, &Question), report: &ContextsReport) -> Value {
+fn contexts(server: &MainLoop, name: &str, question: &Question, report: &ContextsReport) -> Value {
     let text = server.session.document(name).map(|document| document.text.to_string()).unwrap_or_default();
     let (text, with) = match question {
         Question::Contexts(unread, with) => (unread.text.clone(), with.as_str()),

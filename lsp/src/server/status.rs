@@ -200,7 +200,7 @@ fn violated(known: &Known) -> String {
 
 /// The state of all properties of a document, as our own requests and notifications tell it; a later one has a greater
 /// number.
-pub fn status(session: &Session, encoding: Encoding, (name, document): (&str, &Document), serial: u64) -> Value {
+pub fn status(session: &Session, encoding: Encoding, name: &str, document: &Document, serial: u64) -> Value {
     let reading = document.present();
     let present = reading.map(|reading| reading.properties()).unwrap_or_default();
     // While the text cannot be read, what was known before it became so is still worth telling.

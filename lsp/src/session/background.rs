@@ -16,7 +16,8 @@ impl Session {
     pub(super) fn start_beside(
         &mut self,
         name: &str,
-        (loaded, searched): (Arc<Loaded>, Arc<Searched>),
+        loaded: Arc<Loaded>,
+        searched: Arc<Searched>,
         work: Work,
     ) -> Option<RunId> {
         let Options { budget, scheduler, fairness, .. } = &self.documents.get(name)?.options;
@@ -36,7 +37,7 @@ impl Session {
     pub fn survey(&mut self, name: &str) {
         if let Some(reading) = self.reading(name) {
             let searched = Searched::document(&reading.loaded);
-            self.start_beside(name, (Arc::clone(&reading.loaded), searched), Work::Survey);
+            self.start_beside(name, Arc::clone(&reading.loaded), searched, Work::Survey);
         }
     }
 
@@ -48,7 +49,7 @@ impl Session {
         let violated = safety.is_some_and(|known| known.report.verdict == Verdict::Violated);
         if document.options.schedule && violated && document.results.schedule(&reading).is_none() {
             let searched = Searched::document(&reading.loaded);
-            self.start_beside(name, (Arc::clone(&reading.loaded), searched), Work::Schedule);
+            self.start_beside(name, Arc::clone(&reading.loaded), searched, Work::Schedule);
         }
     }
 
@@ -74,7 +75,7 @@ impl Session {
         let checkable = reading.loaded.checkable().is_some() && document.misconfigured().is_none();
         if options.hints && checkable && !known && results.may_deadlock() {
             let searched = Searched::document(&reading.loaded);
-            self.start_beside(name, (Arc::clone(&reading.loaded), searched), Work::Deadlocks);
+            self.start_beside(name, Arc::clone(&reading.loaded), searched, Work::Deadlocks);
         }
     }
 
@@ -97,7 +98,7 @@ impl Session {
     pub fn co_reachable(&mut self, name: &str, lines: Vec<Line>) -> Option<RunId> {
         let loaded = Arc::clone(&self.reading(name)?.loaded);
         let searched = Searched::document(&loaded);
-        self.start_beside(name, (loaded, searched), Work::Meet(lines))
+        self.start_beside(name, loaded, searched, Work::Meet(lines))
     }
 
     /// Stops a piece of work.
@@ -161,7 +162,7 @@ impl Session {
         let searched = Searched::text(self.unread(name, text));
         if let Some(document) = self.documents.get_mut(name) {
             document.fix_validations.begin(number);
-            self.start_beside(name, (loaded, searched), Work::FixValidation(number));
+            self.start_beside(name, loaded, searched, Work::FixValidation(number));
         }
     }
 }

@@ -504,10 +504,8 @@ mod tests {
         assert!(sealed.is_sealed() && !plain.is_sealed());
         let after = |loaded: &Loaded, property: &str, states: u64| {
             let mut tiers = vec![Tier::Quick];
-            let question = (property, Fairness::None);
-            tiers.extend(std::iter::successors(Tier::Quick.next(loaded, question, states), |tier| {
-                tier.next(loaded, question, states)
-            }));
+            let next = |tier: Tier| tier.next(loaded, property, Fairness::None, states);
+            tiers.extend(std::iter::successors(next(Tier::Quick), |tier| next(*tier)));
             tiers
         };
         let (few, many) = (10, WHOLE_STATES_MAX);
@@ -515,7 +513,7 @@ mod tests {
         assert_eq!(after(&plain, SAFETY, many), [Tier::Quick, Tier::Deep, Tier::Extended]);
         assert_eq!(after(&plain, "p", few), [Tier::Quick, Tier::DelayDeepening, Tier::Deep]);
         // Searches in the order of delays do not know of fairness.
-        assert_eq!(Tier::Quick.next(&plain, ("p", Fairness::Weak), few), Some(Tier::Deep));
+        assert_eq!(Tier::Quick.next(&plain, "p", Fairness::Weak, few), Some(Tier::Deep));
         assert_eq!(settings(&Job { fairness: Fairness::Weak, ..job("a", Work::Survey) }).fairness, Fairness::Weak);
         for property in [SAFETY, "p"] {
             assert_eq!(after(&sealed, property, few), [Tier::Quick, Tier::Deep]);

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 /// Where a place of a model is in the text of a document after these edits of it; places in other files stay.
-pub fn place(map: &SourceMap, span: Span, (document, edits): (&str, &[Edit])) -> (String, Range<usize>) {
+pub fn place(map: &SourceMap, span: Span, document: &str, edits: &[Edit]) -> (String, Range<usize>) {
     let shown = map.user_span(span);
     let name = map.file(shown.file).name.to_string();
     let range = shown.start as usize..shown.end.max(shown.start) as usize;

@@ -11,12 +11,12 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// The search with ever more delays before the deep one has this part of its time.
-const RISING_SHARE: u32 = 30;
+const DELAY_DEEPENING_SHARE: u32 = 30;
 /// For loops it has this part. The search for loops that comes after it proves as fast as without it, so it only costs
 /// where there is none; where there is one that the short look does not find, it is several times as fast.
-const RISING_LOOPS_SHARE: u32 = 60;
+const DELAY_DEEPENING_LOOPS_SHARE: u32 = 60;
 /// The search with ever more delays after the deep one has this part of the time of both.
-const FARTHER_SHARE: u32 = 4;
+const EXTENDED_SHARE: u32 = 4;
 
 /// What is to be done.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -81,20 +81,22 @@ impl Tier {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Quick => "quick",
-            Self::DelayDeepening => "rising",
+            Self::DelayDeepening => "delay-deepening",
             Self::Deep => "deep",
-            Self::Extended => "farther",
+            Self::Extended => "extended",
         }
     }
 
     /// The tier that is for what this one left undecided about a property, after this many states.
-    pub fn next(self, loaded: &Loaded, question: (&str, Fairness), states: u64) -> Option<Self> {
+    pub fn next(self, loaded: &Loaded, property: &str, fairness: Fairness, states: u64) -> Option<Self> {
         match self {
-            Self::Quick if goes_by_delays(Self::DelayDeepening, loaded, question) && states < WHOLE_STATES_MAX => {
+            Self::Quick
+                if goes_by_delays(Self::DelayDeepening, loaded, property, fairness) && states < WHOLE_STATES_MAX =>
+            {
                 Some(Self::DelayDeepening)
             }
             Self::Quick | Self::DelayDeepening => Some(Self::Deep),
-            Self::Deep if goes_by_delays(Self::Extended, loaded, question) => Some(Self::Extended),
+            Self::Deep if goes_by_delays(Self::Extended, loaded, property, fairness) => Some(Self::Extended),
             Self::Deep | Self::Extended => None,
         }
     }
@@ -103,7 +105,7 @@ impl Tier {
 /// Whether a tier looks at a property in the order of delays. Most loops are found at once by the searches for loops, so
 /// these come first there. Where the text forbids delays, that order does not lead to every run; nor do searches in that
 /// order know of fairness.
-pub(super) fn goes_by_delays(tier: Tier, loaded: &Loaded, (property, fairness): (&str, Fairness)) -> bool {
+pub(super) fn goes_by_delays(tier: Tier, loaded: &Loaded, property: &str, fairness: Fairness) -> bool {
     let by_delays = match tier {
         Tier::Quick | Tier::Extended => property == SAFETY,
         Tier::DelayDeepening => true,
@@ -209,13 +211,13 @@ pub(super) fn time_for(job: &Job) -> Duration {
     let Budget { quick, deep, background, .. } = job.budget;
     match &job.work {
         Work::Check(Tier::Quick, _) => quick,
-        Work::Check(Tier::DelayDeepening, property) if property == SAFETY => deep / RISING_SHARE,
-        Work::Check(Tier::DelayDeepening, _) => deep / RISING_LOOPS_SHARE,
-        Work::Check(Tier::Deep, property) if goes_by_delays(Tier::Extended, &job.loaded, (property, job.fairness)) => {
-            deep - deep / FARTHER_SHARE
+        Work::Check(Tier::DelayDeepening, property) if property == SAFETY => deep / DELAY_DEEPENING_SHARE,
+        Work::Check(Tier::DelayDeepening, _) => deep / DELAY_DEEPENING_LOOPS_SHARE,
+        Work::Check(Tier::Deep, property) if goes_by_delays(Tier::Extended, &job.loaded, property, job.fairness) => {
+            deep - deep / EXTENDED_SHARE
         }
         Work::Check(Tier::Deep, _) => deep,
-        Work::Check(Tier::Extended, _) => deep / FARTHER_SHARE,
+        Work::Check(Tier::Extended, _) => deep / EXTENDED_SHARE,
         Work::Ask(_) => deep,
         Work::Survey | Work::Schedule | Work::Deadlocks | Work::FixValidation(_) | Work::Meet(_) => background,
     }
@@ -225,14 +227,14 @@ pub(super) fn settings(job: &Job) -> Settings {
     let limits = Limits { memory_bytes_max: Some(memory_max(job)), ..Limits::default() };
     let fairness = job.fairness;
     let Work::Check(tier, property) = &job.work else { return Settings { limits, fairness, ..Settings::default() } };
-    let delaying = goes_by_delays(*tier, &job.loaded, (property, fairness)).then(|| Delaying {
+    let delaying = goes_by_delays(*tier, &job.loaded, property, fairness).then(|| Delaying {
         scheduler: job.scheduler.clone(),
         shows_shortest: true,
         ..Delaying::default()
     });
     let states_max = (*tier == Tier::DelayDeepening).then_some(WHOLE_STATES_MAX);
     // Without the reduction it would see no more than the tier before.
-    let by_delays_before = goes_by_delays(Tier::Extended, &job.loaded, (property, fairness));
+    let by_delays_before = goes_by_delays(Tier::Extended, &job.loaded, property, fairness);
     let whole_states_max = if by_delays_before && WHOLE_STATES_MAX <= job.seen { 0 } else { WHOLE_STATES_MAX };
     let properties = vec![property.clone()];
     let limits = Limits { states_max, ..limits };

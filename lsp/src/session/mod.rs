@@ -467,8 +467,7 @@ impl Session {
                 document.results.rise(&property, bound);
             }
             let open = document.results.of(&property).filter(|known| known.is_open());
-            match open.and_then(|known| tier.next(&running.reading.loaded, (&property, fairness), known.report.states))
-            {
+            match open.and_then(|known| tier.next(&running.reading.loaded, &property, fairness, known.report.states)) {
                 Some(next) => running.next.push_back((next, property)),
                 None => notices.push(Notice::Decided(name.to_owned(), property)),
             }

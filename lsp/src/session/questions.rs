@@ -71,7 +71,7 @@ pub enum Answer {
 /// Answers a question.
 pub(super) fn answer(job: &Job, question: &Question, cancel: &Cancel) -> Answer {
     match question {
-        Question::Executions(counted, bounds) => count(job, (counted, *bounds), cancel),
+        Question::Executions(counted, bounds) => count(job, counted, *bounds, cancel),
         Question::Alternatives(counted, branch) => match counted.lock().as_mut() {
             Some(counted) => counted.alternatives(*branch).map_or_else(Answer::Failed, Answer::Alternatives),
             None => nothing_counted(),
@@ -82,7 +82,7 @@ pub(super) fn answer(job: &Job, question: &Question, cancel: &Cancel) -> Answer 
             }
             None => nothing_counted(),
         },
-        Question::Contexts(text, with) => judge_contexts(job, (text, with), cancel),
+        Question::Contexts(text, with) => judge_contexts(job, text, with, cancel),
         Question::Stuck(line) => {
             let began = Instant::now();
             let limits = limits(job, STUCK_STATES_MAX);
@@ -108,7 +108,7 @@ fn limits(job: &Job, states_max: u64) -> Limits {
     Limits { states_max: Some(states_max), memory_bytes_max: Some(memory_max(job)), ..Limits::default() }
 }
 
-fn count(job: &Job, (shared, bounds): (&Shared, Bounds), cancel: &Cancel) -> Answer {
+fn count(job: &Job, shared: &Shared, bounds: Bounds, cancel: &Cancel) -> Answer {
     let began = Instant::now();
     let memory_bytes_max = Some(memory_max(job).min(GRAPH_BYTES_MAX));
     let limits = Limits { memory_bytes_max, ..limits(job, NODES_MAX) };
@@ -122,7 +122,7 @@ fn count(job: &Job, (shared, bounds): (&Shared, Bounds), cancel: &Cancel) -> Ans
     }
 }
 
-fn judge_contexts(job: &Job, (text, with): (&UnreadText, &str), cancel: &Cancel) -> Answer {
+fn judge_contexts(job: &Job, text: &UnreadText, with: &str, cancel: &Cancel) -> Answer {
     let began = Instant::now();
     let request = ContextsRequest {
         processes_max: CONTEXT_PROCESSES_MAX,
@@ -155,7 +155,7 @@ impl Session {
     fn ask(&mut self, name: &str, question: Question) -> Option<RunId> {
         let loaded = Arc::clone(&self.reading(name)?.loaded);
         let searched = Searched::document(&loaded);
-        self.start_beside(name, (loaded, searched), Work::Ask(Box::new(question)))
+        self.start_beside(name, loaded, searched, Work::Ask(Box::new(question)))
     }
 
     /// Counts the executions of a document. Those that were counted before are forgotten, also of other documents: a graph

@@ -70,7 +70,7 @@ impl Known {
 
     /// Where a place of this result is in the present text of the document.
     pub fn place(&self, span: Span, document: &str) -> (String, Range<usize>) {
-        edits::place(self.reading.map(), span, (document, &self.edits))
+        edits::place(self.reading.map(), span, document, &self.edits)
     }
 }
 

@@ -44,7 +44,7 @@ impl Origin {
 
     /// Where a place is in the present text of the document.
     pub fn place(&self, span: Span, document: &str) -> (String, Range<usize>) {
-        edits::place(&self.loaded.map, span, (document, &self.edits))
+        edits::place(&self.loaded.map, span, document, &self.edits)
     }
 }
 

@@ -231,11 +231,11 @@ active [10] proctype P() {
 #[test]
 fn bounds_rise_until_the_time_is_up() {
     let editor = Editor::new();
-    let uri = uri("rising");
+    let uri = uri("delays");
     let settings = json!({ "deepSeconds": 15 });
     editor.notify("workspace/didChangeConfiguration", json!({ "settings": { "fabius": settings } }));
     editor.open(&uri, COUNTERS);
-    for tier in ["quick", "rising", "deep", "farther"] {
+    for tier in ["quick", "delay-deepening", "deep", "extended"] {
         editor.wait(tier, |message| {
             message["method"] == "fabius/status"
                 && message["params"]["uri"] == uri

@@ -25,7 +25,7 @@ test("the line says what is known and what goes on", () => {
 });
 
 test("what is known by delays is said while the search goes on, and where it had to end", () => {
-  const running = { property: "safety", tier: "rising", bound: 2, progress: { states: 1200, depth: 3, seconds: 1 } } as const;
+  const running = { property: "safety", tier: "delay-deepening", bound: 2, progress: { states: 1200, depth: 3, seconds: 1 } } as const;
   assert.equal(short(property("safety", "running"), running), "safety, no error up to 2 delays, 1\u202f200 states");
   const ended = property("safety", "undecided", { bound: 1, states: 5 });
   assert.equal(short(ended, null), "safety, undecided, no error up to 1 delay, 5 states");
