@@ -294,7 +294,7 @@ pub(crate) fn load_adding(
     if let Some(project) = &project {
         defines = project.defines(&defines);
     }
-    let loaded = read((path, more), &defines, settings, cancel)?;
+    let loaded = read(path, more, &defines, settings, cancel)?;
     Ok(match project.as_ref().and_then(|project| project.wrong_about(path, &loaded)) {
         Some(wrong) => (wrong, None),
         None => match &project {
@@ -306,7 +306,8 @@ pub(crate) fn load_adding(
 
 /// Reads a model, with more text at its end.
 fn read(
-    (path, more): (&Path, &str),
+    path: &Path,
+    more: &str,
     defines: &[(String, String)],
     settings: &Settings,
     cancel: &Cancel,

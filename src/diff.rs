@@ -137,7 +137,7 @@ pub fn run(args: &Diff) -> u8 {
         serde_json::to_string_pretty(&difference).map_or(exit::INTERNAL, |text| output::print((text + "\n").as_bytes()))
     } else {
         let mut out = AutoStream::auto(std::io::stdout());
-        let text = in_words(&difference, &new);
+        let text = in_words(&difference, &new.0, &new.1);
         output::code(output::unless_closed(out.write_all(text.as_bytes()).and_then(|()| out.flush())))
     };
     exit::worse(code(&difference.properties), printed)
@@ -229,7 +229,7 @@ fn code(rows: &[Row<'_>]) -> u8 {
 }
 
 /// The runs of what broke, then a line for each property, then the figures.
-fn in_words(difference: &Difference<'_>, (loaded, outcome): &(Loaded, Outcome)) -> String {
+fn in_words(difference: &Difference<'_>, loaded: &Loaded, outcome: &Outcome) -> String {
     let mut text = String::new();
     let broke = |name: &str| difference.properties.iter().any(|row| row.name == name && row.change == Change::Broke);
     let violations =

@@ -207,7 +207,7 @@ fn property(name: &str, parts: &[&Part]) -> Result<Value, String> {
     let runs = merged["samples"]["runs"].as_u64().unwrap_or(0);
     let violations = united(&of_parts);
     let violated = !violations.is_empty();
-    let reason = reason(runs, violations.len(), count, (&missing, &cut_short));
+    let reason = reason(runs, violations.len(), count, &missing, &cut_short);
     merged.insert("verdict".to_owned(), json!(if violated { "violated" } else { "undecided" }));
     merged.insert("reason".to_owned(), json!(reason));
     merged.insert("stopped".to_owned(), json!(if violated { "violation" } else { "delays" }));
@@ -268,7 +268,7 @@ fn united(of_parts: &[&Object]) -> Vec<Value> {
     violations
 }
 
-fn reason(runs: u64, violations: usize, count: u64, (missing, cut_short): (&[u64], &[u64])) -> String {
+fn reason(runs: u64, violations: usize, count: u64, missing: &[u64], cut_short: &[u64]) -> String {
     let found = match violations {
         0 => "no error found".to_owned(),
         several => format!("{} found", counted(several as u64, "different violation")),

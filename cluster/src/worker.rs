@@ -123,7 +123,7 @@ fn search(sockets: Vec<Option<UnixStream>>, me: usize, part: Part, here: Here) -
                 _ => ControlFlow::Continue(()),
             }
         };
-        search_part(&part, (exchange, &mut WayLog::new()), &here.cancel, &mut tell)
+        search_part(&part, exchange, &mut WayLog::new(), &here.cancel, &mut tell)
     };
     Ok(match exchange::run(sockets, me, search)? {
         Ok(found) => News::Found(Box::new(found.reached), found.edges),

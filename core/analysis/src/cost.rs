@@ -83,7 +83,7 @@ pub fn costs(loaded: &Loaded, limits: Limits, cancel: &Cancel) -> Option<Costs> 
     let mut costs = Vec::new();
     for first in (0..parts.keys.len()).step_by(batch) {
         let these = first..(first + batch).min(parts.keys.len());
-        costs.extend(of_batch(&program, &machine, &store, (&parts, these), cancel)?);
+        costs.extend(of_batch(&program, &machine, &store, &parts, these, cancel)?);
     }
     costs.retain(|cost| cost.states_without < states);
     costs.sort_by(|a, b| (a.states_without, a.part, &a.name).cmp(&(b.states_without, b.part, &b.name)));
@@ -97,7 +97,8 @@ fn of_batch(
     program: &Arc<Program>,
     machine: &SearchedMachine,
     store: &TreeStore<()>,
-    (parts, these): (&Parts, std::ops::Range<usize>),
+    parts: &Parts,
+    these: std::ops::Range<usize>,
     cancel: &Cancel,
 ) -> Option<Vec<Cost>> {
     let hidden = machine.machine().hidden_words();

@@ -77,7 +77,7 @@ pub fn hints(program: &Arc<Program>, settings: &Settings, cancel: &Cancel) -> Hi
             }
             let limits = Limits { states_max: Some(STATES_MAX), ..settings.limits };
             let search = fabius_search::Settings { limits, stop_at: StopAt::First, cancel: cancel.clone() };
-            match starved(program, (pid, index), &mut left, &search) {
+            match starved(program, pid, index, &mut left, &search) {
                 Starved::Yes(infinite) => {
                     hints.findings.extend(hint(program, location, &infinite, pid as u8));
                     told.insert((instance.process, index));
@@ -123,7 +123,8 @@ enum Starved {
 /// transitions that were listed away from what is left.
 fn starved(
     program: &Arc<Program>,
-    (pid, location): (usize, usize),
+    pid: usize,
+    location: usize,
     left: &mut u64,
     settings: &fabius_search::Settings,
 ) -> Starved {
@@ -132,7 +133,7 @@ fn starved(
     let Ok(mut machine) = SearchedMachine::infinite(Arc::new(marked), watch) else { return Starved::Unknown };
     let mut budget = Budget::new(*left, &mut machine);
     let mut engine_observer = UpTo(budget.transitions());
-    let question = (cycle::Goal::Livelock, cycle::Fairness::Strong);
+    let question = cycle::CycleQuestion { goal: cycle::Goal::Livelock, fairness: cycle::Fairness::Strong };
     let mut store = TreeStore::default();
     let outcome =
         cycle::components(&mut machine, &mut store, &mut engine_observer, settings, cycle::NoReduction, question);

@@ -185,7 +185,7 @@ fn explore(
         Fairness::Strong => cycle::Fairness::Strong,
     };
     if query.search == CycleSearch::Components {
-        let question = (query.goal, fairness);
+        let question = cycle::CycleQuestion { goal: query.goal, fairness };
         return cycle::components(
             machine,
             &mut TreeStore::default(),

@@ -107,11 +107,14 @@ pub fn audit<V>(
     if !outcome.proves_absence() || asked == Audit::Off || !can_audit(model.whole()) {
         return None;
     }
-    let (states_max, listed_max) = match asked {
-        Audit::Full => (u64::MAX, u64::MAX),
-        _ => (STATES_MAX, LISTED_MIN.max(listed(&outcome.statistics) / TRANSITIONS_PER_LISTED)),
+    let extent = match asked {
+        Audit::Full => Extent { states_max: u64::MAX, listed_max: u64::MAX },
+        _ => {
+            let listed_max = LISTED_MIN.max(listed(&outcome.statistics) / TRANSITIONS_PER_LISTED);
+            Extent { states_max: STATES_MAX, listed_max }
+        }
     };
-    Some(audit_states(model, store, (states_max, listed_max), stops).map_err(|what| internal_error(&what)))
+    Some(audit_states(model, store, extent, stops).map_err(|what| internal_error(&what)))
 }
 
 /// Whether the words of a visited set say all that the steps of a state depend on.
@@ -123,11 +126,20 @@ fn can_audit(machine: &SearchedMachine) -> bool {
     machine.is_whole() && !reads_hidden
 }
 
-/// Audits at most this many states, and none after this many transitions were listed; how many there were.
+/// How much is audited.
+#[derive(Clone, Copy)]
+struct Extent {
+    /// At most this many states, …
+    states_max: u64,
+    /// … and none after this many transitions were listed.
+    listed_max: u64,
+}
+
+/// Audits states; how many there were.
 fn audit_states(
     model: &mut impl Auditable,
     store: &mut impl VisitedSet,
-    (states_max, listed_max): (u64, u64),
+    Extent { states_max, listed_max }: Extent,
     stops: &Stops<'_>,
 ) -> Result<u64, String> {
     let drawn = store.draw(states_max, SEED);

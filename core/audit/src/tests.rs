@@ -17,7 +17,7 @@ active proctype r() { do :: z < 5 -> z++ :: else -> break od }
 active proctype p() { byte i; do :: i < 3 -> i++; c ! i :: i == 3 -> break od; empty(c); d ! 9 }
 active proctype q() { byte v; do :: atomic { c ? v -> x = v; y = x + 1 } :: d ? v -> break od; assert(x == 3 && y == 4) }";
 
-const ALL: (u64, u64) = (u64::MAX, u64::MAX);
+const ALL: Extent = Extent { states_max: u64::MAX, listed_max: u64::MAX };
 
 fn program(text: &str) -> Arc<Program> {
     let loaded = load("m.pml", text.to_owned(), &[], &mut |_, _| None, &Settings::default());
@@ -148,11 +148,11 @@ fn an_audit_ends_early_where_it_is_told_to() {
     let (mut store, states) = search(&mut machine);
     let cancel = Cancel::new();
     let now = || Duration::from_secs(2);
-    let mut audited = |bounds, until| {
-        audit_states(&mut machine, &mut store, bounds, &Stops { cancel: &cancel, now: &now, until }).expect("a proof")
+    let mut audited = |extent, until| {
+        audit_states(&mut machine, &mut store, extent, &Stops { cancel: &cancel, now: &now, until }).expect("a proof")
     };
-    assert_eq!(audited((7, u64::MAX), None), 7);
-    let few = audited((u64::MAX, 10), None);
+    assert_eq!(audited(Extent { states_max: 7, ..ALL }, None), 7);
+    let few = audited(Extent { listed_max: 10, ..ALL }, None);
     assert!(0 < few && few < states);
     assert_eq!(audited(ALL, Some(Duration::from_secs(1))), 0);
     cancel.cancel();

@@ -248,8 +248,8 @@ pub fn confirm(loaded: &Loaded, program: &Arc<Program>, mut found: Found) -> Res
         _ => {}
     }
     if let Some((name, _)) = &found.property {
-        trace.propositions = worth(loaded, (&told, watch), &trace, name);
-        trace.ribbon = ribbon_of(loaded, (&told, watch), &trace, name);
+        trace.propositions = proposition_sentences(loaded, &told, watch, &trace, name);
+        trace.ribbon = ribbon_of(loaded, &told, watch, &trace, name);
     }
     let finding = finding(&loaded.map, &found, &trace);
     let report = report(loaded, &found, &trace, &finding);
@@ -283,23 +283,23 @@ fn as_written(loaded: &Loaded, program: &Program, found: &Found) -> Option<(Arc<
         None if found.watch.claim.is_none() => (loaded.as_written()?, found.watch),
         None => return None,
     };
-    let told = elaborate(program, (&written, watch), &found.path, found.claim())?;
-    let trace = walk(&written, watch, &told.path, told.claim).ok()?;
+    let elaborated = elaborate(program, &written, watch, &found.path, found.claim())?;
+    let trace = walk(&written, watch, &elaborated.path, elaborated.claim).ok()?;
     Some((written, watch, trace))
 }
 
 /// What the propositions of a formula are along a run that violates it, in sentences.
-fn worth(loaded: &Loaded, (told, watch): (&Program, Watch), trace: &Trace, name: &str) -> Vec<String> {
+fn proposition_sentences(loaded: &Loaded, walked: &Program, watch: Watch, trace: &Trace, name: &str) -> Vec<String> {
     let Some(program) = &loaded.program else { return Vec::new() };
     let formula = program.properties.iter().find_map(|property| match &property.kind {
         PropertyKind::Ltl(formula) if property.name == name => Some(formula),
         _ => None,
     });
     let exprs = formula.map_or_else(Vec::new, |formula| formula.propositions().into_iter().cloned().collect());
-    // A place that the program as it is told does not have has no value there.
-    let same = |mut expr: Expr| relocate(program, told, &mut expr).ok().map(|()| expr);
+    // A place that the program of the trace does not have has no value there.
+    let same = |mut expr: Expr| relocate(program, walked, &mut expr).ok().map(|()| expr);
     let exprs: Vec<Expr> = exprs.into_iter().filter_map(same).collect();
-    propositions(told, watch, trace, &exprs)
+    propositions(walked, watch, trace, &exprs)
 }
 
 /// Where a faulty transition stands in the text.

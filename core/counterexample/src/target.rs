@@ -76,12 +76,12 @@ pub fn read_trail(loaded: &Loaded, property: Option<&str>, text: &str) -> Result
             Some(start) => Claim::Cycle { start, shows: CycleClaim::NOTHING },
             None => Claim::Reaches,
         };
-        let told = elaborate(searched, (&target.program, system), &run.path, claim)?;
-        let loop_start = match told.claim {
+        let elaborated = elaborate(searched, &target.program, system, &run.path, claim)?;
+        let loop_start = match elaborated.claim {
             Claim::Cycle { start, .. } => Some(start),
             _ => None,
         };
-        Some(Run { path: told.path, loop_start })
+        Some(Run { path: elaborated.path, loop_start })
     });
     let plain = || -> Result<Run, String> {
         let run = trail::read_trail(&target.program, system, text)?;

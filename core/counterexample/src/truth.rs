@@ -17,7 +17,7 @@ const CONDITIONS_MAX: usize = 6;
 /// state before a step; of a run with a loop, the state behind the loop is that before it. A claim is where its look at the state led it:
 /// that is the same in each round of a loop, whether the loop begins before that look or after it.
 struct TruthAlong<'a> {
-    told: &'a Program,
+    walked: &'a Program,
     about: About<'a>,
     /// What is evaluated in each state, …
     exprs: Vec<Expr>,
@@ -38,32 +38,32 @@ enum About<'a> {
 }
 
 impl<'a> TruthAlong<'a> {
-    /// For runs of `told` beside `watch`. `None` if the property has neither formula nor claim, or sees more of a step than its state shows.
-    fn of(loaded: &'a Loaded, (told, watch): (&'a Program, Watch), property: &str) -> Option<Self> {
+    /// For runs of `walked` beside `watch`. `None` if the property has neither formula nor claim, or sees more of a step than its state shows.
+    fn of(loaded: &'a Loaded, walked: &'a Program, watch: Watch, property: &str) -> Option<Self> {
         let program = loaded.program.as_deref()?;
         let property = program.properties.iter().find(|known| known.name == property)?;
         let (about, exprs) = match &property.kind {
             PropertyKind::Ltl(formula) => {
                 let exprs = literals(formula).into_iter();
-                let exprs = exprs.map(|mut expr| relocate(program, told, &mut expr).map(|()| expr));
+                let exprs = exprs.map(|mut expr| relocate(program, walked, &mut expr).map(|()| expr));
                 let exprs = exprs.collect::<Result<Vec<_>, _>>().ok()?;
                 (About::Formula(program, property, formula), Some(exprs).filter(|all| all.iter().all(is_of_state))?)
             }
             PropertyKind::Never(_) => {
-                let claim = told.process(watch.claim?);
+                let claim = walked.process(watch.claim?);
                 let (conditions, exprs) = conditions(claim);
                 (About::Claim { claim, map: &loaded.map, conditions, places: Vec::new() }, exprs)
             }
             _ => return None,
         };
         let values = vec![Vec::new(); exprs.len()];
-        Some(Self { told, about, exprs, values })
+        Some(Self { walked, about, exprs, values })
     }
 
     /// Notes the state after the next step of the system, first the initial one.
     fn look(&mut self, state: &State) {
         for (values, expr) in self.values.iter_mut().zip(&self.exprs) {
-            values.push(value_of(self.told, state, expr).ok().map(|value| value != 0));
+            values.push(value_of(self.walked, state, expr).ok().map(|value| value != 0));
         }
         if let About::Claim { places, .. } = &mut self.about {
             places.push(state.claim.iter().map(|claim| claim.location).collect());
@@ -169,19 +169,14 @@ fn is_of_state(expr: &Expr) -> bool {
 }
 
 /// The formula of a property and its parts along a run that violates it, or its claim, if it has one and the run is not very long.
-pub(crate) fn ribbon_of(
-    loaded: &Loaded,
-    (told, watch): (&Program, Watch),
-    trace: &Trace,
-    name: &str,
-) -> Option<Ribbon> {
-    let mut truth = TruthAlong::of(loaded, (told, watch), name)?;
+pub(crate) fn ribbon_of(loaded: &Loaded, walked: &Program, watch: Watch, trace: &Trace, name: &str) -> Option<Ribbon> {
+    let mut truth = TruthAlong::of(loaded, walked, watch, name)?;
     let loop_start = match trace.claim {
         Claim::Cycle { start, .. } => start,
         _ => usize::MAX,
     };
     let (mut moves, mut claims_loop) = (0, Vec::new());
-    look_along(told, watch, trace, &mut |state, mover| {
+    look_along(walked, watch, trace, &mut |state, mover| {
         match mover {
             Mover::System => truth.look(state),
             Mover::Claim => truth.claim_moved(state),

@@ -19,7 +19,7 @@ use fabius_search::checkpoint::CheckpointPolicy;
 use fabius_search::cycle::Goal;
 use fabius_search::delay_bounded::{Coverage, DelayObserver, IterativeDelayBounding, exact, fast};
 use fabius_search::depth_bounded::{DepthSettings, Keep, Revisit, depth_bounded};
-use fabius_search::iterative_map::{ALONE_MAX, Ask, iterative_cycles, iterative_map_together};
+use fabius_search::iterative_map::{ALONE_MAX, Ask, CycleRounds, iterative_cycles, iterative_map_together};
 use fabius_search::schedule::{Alike, RandomOrder, RoundRobin, RunToCompletion, Scheduler};
 use fabius_search::{Completeness, CycleOutcome, Observer, Outcome, Quiet, Settings, Statistics, TreeStore};
 use std::fmt::Write as _;
@@ -263,15 +263,16 @@ fn infinite(models: &Models) -> String {
             let run = |first, ask| {
                 let mut machine = models.progress(model, version);
                 let bounding = IterativeDelayBounding { first, ..IterativeDelayBounding::default() };
-                let (scheduler, question) = (RandomOrder::new(0), (Goal::Livelock, ask));
+                let scheduler = RandomOrder::new(0);
+                let rounds = CycleRounds { goal: Goal::Livelock, bounding: &bounding };
                 let began = Instant::now();
                 let found = iterative_cycles(
                     &mut machine,
                     &scheduler,
                     &mut Quiet,
                     &settings(),
-                    &bounding,
-                    question,
+                    rounds,
+                    ask,
                     CheckpointPolicy::none(),
                 );
                 let found = found.expect("there is nothing to go on from");
@@ -284,14 +285,14 @@ fn infinite(models: &Models) -> String {
                 let (scheduler, all) = (RandomOrder::new(0), IterativeDelayBounding::default());
                 let began = Instant::now();
                 let (quiet, settings) = (&mut Quiet, settings());
-                let question = (Goal::Livelock, ALONE_MAX);
+                let rounds = CycleRounds { goal: Goal::Livelock, bounding: &all };
                 let found = iterative_map_together(
                     &mut models,
                     &scheduler,
                     quiet,
                     &settings,
-                    &all,
-                    question,
+                    rounds,
+                    ALONE_MAX,
                     CheckpointPolicy::none(),
                 );
                 let found = found.expect("there is nothing to go on from");

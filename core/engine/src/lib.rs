@@ -1,4 +1,4 @@
-//! The front door: from the text of a model to a report of what was found out about it.
+//! From the text of a model to a report of what was found out about it.
 //!
 //! [`load`] reads the text, [`check`] plans, searches, has every counterexample confirmed by the
 //! reference interpreter, and returns an [`Outcome`]. What happens meanwhile is told as [`Event`]s.
@@ -11,14 +11,17 @@ pub mod contexts;
 mod deepening;
 mod delayed;
 mod liveness;
+mod outcome;
 pub mod partitioned;
 mod portfolio;
 mod prune;
+mod reachable;
 mod reducing;
 mod run;
 mod safety;
 mod schedule;
 mod search_from;
+mod searches;
 mod shortest;
 mod task;
 mod vacuity;
@@ -36,6 +39,7 @@ pub use fabius_task::{
     Verdict, ViolationReport, language_of, languages, load, load_until, misconfigured, plan, pool, report, settings,
     unreadable, words,
 };
-pub use run::{Outcome, check, crashed};
+pub use outcome::{Outcome, crashed};
+pub use run::check;
 pub use search_from::{SearchedFrom, search_from};
 pub use vacuity::vacuity_finding;

@@ -1,19 +1,17 @@
 //! Checks of infinite runs: livelocks, acceptance cycles, formulas and claims.
 
 use crate::prune::pruned;
-use crate::run::audited;
+use crate::reachable::audited;
 use crate::shortest::add_shortest;
-use crate::task::{Checked, measured, refused};
+use crate::task::{Checked, Job, measured, refused};
 use fabius_audit::{Auditable, Audited};
 use fabius_model::SearchedMachine;
 use fabius_model::reduction::{self, Preserve, Reduced, WhyNot};
 use fabius_observe::{CheckContext, EngineObserver, Goal, Task};
 use fabius_program::meaning::Fault;
 use fabius_program::{Action, Expr, Move, ProcessId, Program, ProgressOn};
-use fabius_search::cycle::{self, CycleOutcome};
+use fabius_search::cycle::{self, CycleOutcome, CycleQuestion};
 use fabius_search::{self as search, Processes, TreeStore, parallel};
-use fabius_task::load::Loaded;
-use fabius_task::plan::Planned;
 use fabius_task::query::{CycleSearch, LivenessQuery, liveness_query};
 use fabius_task::report::{OFF, ON, PropertyReport};
 use fabius_task::settings::{Fairness, Settings};
@@ -36,23 +34,18 @@ fn word(search: CycleSearch, threads: usize) -> &'static str {
 type CycleFound = CycleOutcome<Move, Fault>;
 
 /// Looks for infinite runs that violate a property, and confirms what was found.
-pub(crate) fn check(
-    loaded: &Loaded,
-    program: &Arc<Program>,
-    planned: &Planned,
-    settings: &Settings,
-    (search, threads): (CycleSearch, usize),
-    context: &mut CheckContext<'_>,
-) -> Checked {
-    let (query, mut machine) = match prepare(program, planned, settings, search) {
-        Ok(posed) => posed,
+pub(crate) fn check(job: Job<'_>, search: CycleSearch, threads: usize, context: &mut CheckContext<'_>) -> Checked {
+    let Job { loaded, planned, settings, .. } = job;
+    let (query, mut machine) = match prepare(job, search) {
+        Ok(prepared) => prepared,
         Err(checked) => return *checked,
     };
+    let job = job.over(&query.program);
     machine = match pruned(loaded, machine, settings) {
         Ok(machine) => machine,
         Err(finding) => return Checked::faulty(planned, *finding),
     };
-    let task = Task { loaded, program: &query.program, property: &planned.name, settings };
+    let task = job.task();
     let began = (context.now)();
     let engine_observer = EngineObserver::new(&task, context, Goal::Violation, machine.places(), None);
     let reduction = reduction(&query, settings);
@@ -64,7 +57,7 @@ pub(crate) fn check(
     };
     let seconds = ((context.now)() - began).as_secs_f64();
     let report = PropertyReport {
-        reduction: told(&reduction),
+        reduction: reduction_words(&reduction),
         search: word(search, threads),
         bytes_per_state: store_bytes as f64 / outcome.statistics.states.max(1) as f64,
         ..measured(planned, &outcome, seconds)
@@ -74,7 +67,7 @@ pub(crate) fn check(
     checked.add_audit(audited);
     checked.restrict(&machine, settings);
     if let Some(found) = outcome.into_first() {
-        add_shortest(&task, planned, &query, &mut machine, found, context, &mut checked);
+        add_shortest(job, &query, &mut machine, found, context, &mut checked);
     }
     checked
 }
@@ -83,12 +76,8 @@ pub(crate) fn check(
 ///
 /// # Errors
 /// What is to be reported instead, if the question makes no sense or no machine can run the model.
-pub(crate) fn prepare(
-    program: &Arc<Program>,
-    planned: &Planned,
-    settings: &Settings,
-    search: CycleSearch,
-) -> Result<(LivenessQuery, SearchedMachine), Box<Checked>> {
+pub(crate) fn prepare(job: Job<'_>, search: CycleSearch) -> Result<(LivenessQuery, SearchedMachine), Box<Checked>> {
+    let Job { program, planned, settings, .. } = job;
     let query = liveness_query(program, planned, settings, search)
         .map_err(|finding| Box::new(Checked::faulty(planned, *finding)))?;
     let machine = SearchedMachine::infinite(Arc::clone(&query.program), query.watch)
@@ -122,7 +111,7 @@ fn propositions(program: &Program, claim: ProcessId) -> Vec<Expr> {
 }
 
 /// What a report says of the reduction.
-fn told(reduction: &Result<Option<reduction::Plan>, WhyNot>) -> String {
+fn reduction_words(reduction: &Result<Option<reduction::Plan>, WhyNot>) -> String {
     match reduction {
         Ok(Some(_)) => ON.to_owned(),
         Ok(None) => OFF.to_owned(),
@@ -176,7 +165,7 @@ where
                 Fairness::Weak => cycle::Fairness::Weak,
                 Fairness::Strong => cycle::Fairness::Strong,
             };
-            let question = (query.goal, fairness);
+            let question = CycleQuestion { goal: query.goal, fairness };
             with_store!(store => {
                 cycle::components(machine, &mut store, &mut engine_observer, &settings, cycle::NoReduction, question)
             })

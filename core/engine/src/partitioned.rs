@@ -2,17 +2,16 @@
 //!
 //! [`check`] lets a pool search and confirms what it found; [`search_part`] is what a process of the pool does.
 
-use crate::task::{Checked, measured, refused};
+use crate::task::{Checked, Job, measured};
 use fabius_analysis::dead_code;
 use fabius_base::{Cancel, StopReason};
 use fabius_counterexample::{Found, Shorter};
 use fabius_model::SearchedMachine;
 use fabius_observe::{CheckContext, EngineObserver, Goal, Task};
-use fabius_program::{Move, Program, Watch, meaning::Fault};
+use fabius_program::{Move, Watch, meaning::Fault};
 use fabius_search::partition::{self, Exchange, ExchangeError, Reached, Ways, reach};
 use fabius_search::{self as search, Completeness, Outcome, Statistics, TreeStore, ViolationKind};
 use fabius_task::internal_error;
-use fabius_task::load::Loaded;
 use fabius_task::plan::Planned;
 use fabius_task::pool::{Part, PartError, PoolOutcome, WorkerProgress, total};
 use fabius_task::query::event_trace;
@@ -28,19 +27,12 @@ use std::time::Duration;
 const CALMED_RUNS_MAX: usize = 5;
 
 /// Lets several processes search the reachable states, and confirms what they found.
-pub(crate) fn check(
-    loaded: &Loaded,
-    program: &Arc<Program>,
-    planned: &Planned,
-    settings: &Settings,
-    processes: usize,
-    context: &mut CheckContext<'_>,
-) -> Checked {
-    let task = Task { loaded, program, property: &planned.name, settings };
-    let watch = watch(program);
-    let mut machine = match SearchedMachine::new(Arc::clone(program), watch) {
+pub(crate) fn check(job: Job<'_>, processes: usize, context: &mut CheckContext<'_>) -> Checked {
+    let Job { loaded, program, planned, settings } = job;
+    let task = job.task();
+    let mut machine = match job.machine() {
         Ok(machine) => machine,
-        Err(refusal) => return refused(planned, program, refusal),
+        Err(checked) => return *checked,
     };
     let began = (context.now)();
     let mut observer = EngineObserver::new(&task, context, Goal::Violation, machine.places(), None);
@@ -72,7 +64,7 @@ pub(crate) fn check(
                             machine.reached(edge) || loaded.is_passed_over(edge)
                         });
                     }
-                    confirm_all(&mut checked, (loaded, program, planned), outcome, watch, context);
+                    confirm_all(&mut checked, job, outcome, context);
                     return checked;
                 }
                 None => NotTold::failed(statistics, "a process reported a path that is none of the model"),
@@ -126,26 +118,16 @@ fn describe(
     PropertyReport { search: "bfs", reduction: OFF.to_owned(), workers, ..measured(planned, outcome, seconds) }
 }
 
-fn watch(program: &Program) -> Watch {
-    Watch { trace: event_trace(program), ..Watch::NOTHING }
-}
-
-fn confirm_all(
-    checked: &mut Checked,
-    (loaded, program, planned): (&Loaded, &Arc<Program>, &Planned),
-    outcome: Outcome<Move, Fault>,
-    watch: Watch,
-    context: &mut CheckContext<'_>,
-) {
+fn confirm_all(checked: &mut Checked, job: Job<'_>, outcome: Outcome<Move, Fault>, context: &mut CheckContext<'_>) {
     for (index, violation) in outcome.violations.into_iter().enumerate() {
         let found = Found {
             // Nothing nearer was left out: a layer is finished before the next one begins.
             shorter: Shorter::None,
             as_found: CALMED_RUNS_MAX <= index,
             count: violation.count,
-            ..Found::new(violation.kind.into(), violation.path, watch)
+            ..Found::new(violation.kind.into(), violation.path, job.watch())
         };
-        checked.confirm(loaded, program, planned, found, context);
+        checked.confirm(job, found, context);
     }
 }
 
@@ -163,13 +145,15 @@ pub struct PartFound {
 /// If it has to give up.
 pub fn search_part(
     part: &Part,
-    (exchange, ways): (&mut impl Exchange, &mut impl Ways),
+    exchange: &mut impl Exchange,
+    ways: &mut impl Ways,
     cancel: &Cancel,
     tell: &mut dyn FnMut(&Statistics) -> ControlFlow<StopReason>,
 ) -> Result<PartFound, PartError> {
     let loaded = part.load(cancel)?;
     let program = loaded.checkable().ok_or(PartError::OtherProgram)?;
-    let made = SearchedMachine::new(Arc::clone(program), watch(program));
+    let watch = Watch { trace: event_trace(program), ..Watch::NOTHING };
+    let made = SearchedMachine::new(Arc::clone(program), watch);
     let mut machine = made.map_err(|_| PartError::NoMachine)?;
     let settings = Settings::default();
     let task = Task { loaded: &loaded, program, property: "", settings: &settings };

@@ -10,8 +10,8 @@
 //! work of its main search, and three quarters at the first pause of one that only went deeper. A main search that ends before its first
 //! pause is the whole check of its property.
 
-use crate::run::search;
 use crate::schedule;
+use crate::searches::search;
 use crate::task::Checked;
 use fabius_analysis::growth;
 use fabius_base::{Cancel, Finding, Limits};

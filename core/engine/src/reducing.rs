@@ -1,7 +1,6 @@
 //! A search for violations of safety, with a reduction where [`Trials`] find that it pays.
 
-use crate::run::audited;
-use crate::safety::{self, Explored, How, Joined};
+use crate::reachable::{self, Explored, How, Joined, audited};
 use fabius_base::Limits;
 use fabius_model::SearchedMachine;
 use fabius_model::reduction::{Proviso, Reduced, Trials, Trying, WhyNot};
@@ -15,8 +14,16 @@ use fabius_task::settings::{ALONE_TRANSITIONS, Order, Storage};
 /// The reduction that needs no stack leaves more states: only this many threads are faster with it than one with the other.
 const THREADS_FOR_LOOPS: usize = 4;
 
-/// Explores a model, with a reduction if that pays and no more than a verdict was asked for. What the report says of the reduction
-/// comes with it, and how many states were stored before the search began anew.
+/// What a search found, and how it was reduced.
+pub(crate) struct ReducedSearch {
+    pub explored: Explored,
+    /// What the report says of the reduction.
+    pub reduction: String,
+    /// The states that were stored before the search began anew.
+    pub states_before: u64,
+}
+
+/// Explores a model, with a reduction if that pays and no more than a verdict was asked for.
 ///
 /// Several threads have no stack that all of them know, so they take a reduction that needs none.
 pub(crate) fn explore(
@@ -25,11 +32,12 @@ pub(crate) fn explore(
     how: How,
     stop_at: StopAt,
     context: &mut CheckContext<'_>,
-) -> (Explored, (String, u64)) {
+) -> ReducedSearch {
     let settings = task.settings;
     let plain = how.order == Order::DepthFirstThenShorten && how.store == Storage::Tree;
     if !(settings.reduction && settings.optimize && plain && stop_at == StopAt::First) {
-        return (safety::explore(task, machine, how, stop_at, context), (OFF.to_owned(), 0));
+        let explored = reachable::explore(task, machine, how, stop_at, context);
+        return ReducedSearch { explored, reduction: OFF.to_owned(), states_before: 0 };
     }
     let has_trace = event_trace(task.program).map(|_| WhyNot::Trace);
     let (until, now) = (settings.until, context.now);
@@ -42,16 +50,21 @@ pub(crate) fn explore(
     if 0 < settings.whole_states_max {
         let explored = beside_trials(task, machine, how, &mut trials, context);
         if !trials.pays() {
-            return (explored, (trials.why_not().map_or_else(|| OFF.to_owned(), |why| why.to_string()), 0));
+            let reduction = trials.why_not().map_or_else(|| OFF.to_owned(), |why| why.to_string());
+            return ReducedSearch { explored, reduction, states_before: 0 };
         }
         states_before = explored.outcome.statistics.states;
     }
     match trials.plan() {
         Ok(plan) => {
             let reduced = Reduced::of(machine.clone(), plan);
-            (explore_reduced(task, machine, (reduced, proviso), how, context), (ON.to_owned(), states_before))
+            let explored = explore_reduced(task, machine, reduced, proviso, how, context);
+            ReducedSearch { explored, reduction: ON.to_owned(), states_before }
         }
-        Err(why) => (safety::explore(task, machine, how, stop_at, context), (why.to_string(), 0)),
+        Err(why) => {
+            let explored = reachable::explore(task, machine, how, stop_at, context);
+            ReducedSearch { explored, reduction: why.to_string(), states_before: 0 }
+        }
     }
 }
 
@@ -68,11 +81,11 @@ fn beside_trials(
     let searching = search_settings(limits, &observer);
     let mut observer = Trying::new(observer, trials, limits);
     if 1 < how.threads.exactly() {
-        let outcome = safety::together(machine, how.threads.exactly(), &mut observer, &searching);
+        let outcome = reachable::together(machine, how.threads.exactly(), &mut observer, &searching);
         return Explored::by_threads(outcome, observer.observer.keys);
     }
     if 1 < how.threads.joining() {
-        let mut joined = safety::joined(machine, how.threads.joining(), &mut observer, &searching);
+        let mut joined = reachable::joined(machine, how.threads.joining(), &mut observer, &searching);
         let keys = observer.observer.keys;
         let audited = if trials.pays() { None } else { joined.audited(machine, task.settings, context) };
         return joined.explored(keys, audited);
@@ -88,7 +101,8 @@ fn beside_trials(
 fn explore_reduced(
     task: &Task<'_>,
     machine: &SearchedMachine,
-    (mut reduced, proviso): (Reduced, Proviso),
+    mut reduced: Reduced,
+    proviso: Proviso,
     how: How,
     context: &mut CheckContext<'_>,
 ) -> Explored {
@@ -97,7 +111,7 @@ fn explore_reduced(
     if proviso == Proviso::Loops && 1 < how.threads.joining() {
         let (threads, settings) = ((how.threads.joining(), ALONE_TRANSITIONS), task.settings);
         let reached =
-            search::parallel::reach_from_depth_first(&mut reduced, threads, &mut observer, &searching, safety::SEED);
+            search::parallel::reach_from_depth_first(&mut reduced, threads, &mut observer, &searching, reachable::SEED);
         let mut joined = Joined { outcome: reached.outcome, visited: reached.visited };
         let keys = observer.keys;
         let audited = joined.audited(&mut reduced, settings, context);
@@ -105,12 +119,12 @@ fn explore_reduced(
     }
     if 1 < how.threads.exactly() {
         let mut models = vec![reduced; how.threads.exactly()];
-        let outcome = search::parallel::reach(&mut models, &mut observer, &searching, safety::SEED);
+        let outcome = search::parallel::reach(&mut models, &mut observer, &searching, reachable::SEED);
         return Explored::by_threads(outcome, observer.keys);
     }
     let mut reduced = OffStack::new(reduced);
     let mut store = TreeStore::new();
-    let explored = safety::run(&mut reduced, &mut store, observer, &searching, false);
+    let explored = reachable::run(&mut reduced, &mut store, observer, &searching, false);
     let audited = audited(&mut reduced.into_model(), &mut store, &explored.outcome, task.settings, context);
     Explored { audited, ..explored }
 }

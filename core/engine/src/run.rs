@@ -1,52 +1,19 @@
 //! From a loaded model to its report: plan, searches for all properties (see `portfolio`), one verdict.
 
-use crate::liveness;
+use crate::outcome::{Outcome, conclude, faulty, report};
 use crate::portfolio::{Open, Portfolio};
-use crate::safety;
-use crate::task::Checked;
-use crate::{deepening, delayed, partitioned, prune, vacuity};
+use crate::{prune, vacuity};
 use fabius_analysis::starvation;
-use fabius_audit::{Auditable, Audited, Stops, audit};
 use fabius_base::{Code, Finding};
 use fabius_checkpoint::not_kept;
-use fabius_counterexample::Counterexample;
 use fabius_observe::{CheckContext, Event};
 use fabius_program::Program;
-use fabius_search::SearchOutcome;
-use fabius_search::store::VisitedSet;
-use fabius_strategy::{self as strategy, Asked, Choice, Strategy, choose};
-use fabius_task::internal_error;
+use fabius_strategy::{self as strategy, Asked, Choice, choose};
 use fabius_task::load::Loaded;
 use fabius_task::plan::{Plan, Planned, Question, plan, unknown_property};
-use fabius_task::report::{FindingReport, Report, TOOL, VERSION, Verdict};
+use fabius_task::report::{FindingReport, TOOL, VERSION, Verdict};
 use fabius_task::settings::{CheckpointFiles, Settings};
 use std::sync::Arc;
-
-/// Audits what a search over this store found out, if that is a proof.
-pub(crate) fn audited<V>(
-    model: &mut impl Auditable,
-    store: &mut impl VisitedSet,
-    outcome: &SearchOutcome<V>,
-    settings: &Settings,
-    context: &CheckContext<'_>,
-) -> Audited {
-    let stops = Stops { cancel: context.cancel, now: context.now, until: settings.until };
-    audit(model, store, outcome, settings.audit, &stops)
-}
-
-/// What a check leaves behind.
-#[derive(Clone, Debug)]
-pub struct Outcome {
-    /// All that was found out, as plain data.
-    pub report: Report,
-    /// The counterexamples, in the order of the report's violations.
-    pub counterexamples: Vec<Counterexample>,
-    /// What the check itself found in the text: statements that are never executed, a property that
-    /// does not exist.
-    pub findings: Vec<Finding>,
-    /// Fabius itself is wrong: what happened, for a person to report.
-    pub failure: Option<String>,
-}
 
 /// Checks a model as the settings say.
 pub fn check(loaded: &Loaded, settings: &Settings, context: &mut CheckContext<'_>) -> Outcome {
@@ -70,13 +37,6 @@ pub fn check(loaded: &Loaded, settings: &Settings, context: &mut CheckContext<'_
     outcome.report.project = loaded.project.as_ref().map(|project| project.report.clone());
     (context.observe)(Event::Done { report: Box::new(outcome.report.clone()) });
     outcome
-}
-
-/// The report of a check that ended in a panic.
-pub fn crashed(name: &str, panic: &str) -> Report {
-    let mut report = report(name, Verdict::Undecided, false, "fabius itself failed".to_owned());
-    report.internal_error = Some(internal_error(panic));
-    report
 }
 
 /// Says that a bound on choices does not count for a property, where one was asked for.
@@ -147,84 +107,4 @@ fn check_all(
     outcome.report.internal_error.clone_from(&outcome.failure);
     conclude(&mut outcome.report);
     outcome
-}
-
-/// Runs the search that was chosen.
-pub(crate) fn search(
-    loaded: &Loaded,
-    program: &Arc<Program>,
-    planned: &Planned,
-    choice: &Choice,
-    context: &mut CheckContext<'_>,
-) -> Checked {
-    let settings = &choice.settings;
-    match &choice.strategy {
-        Strategy::Exhaustive { order, store, threads } => {
-            let how = safety::How { order: *order, store: *store, threads: *threads };
-            safety::check(loaded, program, planned, settings, how, context)
-        }
-        Strategy::Partitioned { processes } => {
-            partitioned::check(loaded, program, planned, settings, *processes, context)
-        }
-        Strategy::Delays { delaying, store } => {
-            let how = delayed::How::Search(*store);
-            delayed::check(loaded, program, planned, settings, (delaying, how), context)
-        }
-        Strategy::Samples { delaying, kind } => {
-            let how = delayed::How::Sample(*kind);
-            delayed::check(loaded, program, planned, settings, (delaying, how), context)
-        }
-        Strategy::Depth(depth) => deepening::check(loaded, program, planned, settings, depth, context),
-        Strategy::Cycles { search, threads, .. } => {
-            liveness::check(loaded, program, planned, settings, (*search, *threads), context)
-        }
-        Strategy::DelayedCycles { delaying, search, threads } => {
-            delayed::check_cycles(loaded, program, planned, settings, (delaying, *search, *threads), context)
-        }
-        Strategy::DeepCycles(depth) => deepening::check_cycles(loaded, program, planned, settings, depth, context),
-    }
-}
-
-/// The verdict over all properties.
-fn conclude(report: &mut Report) {
-    let properties = &report.properties;
-    let any = |verdict: Verdict| properties.iter().any(|property| property.verdict == verdict);
-    let verdict = match () {
-        () if any(Verdict::Faulty) => Verdict::Faulty,
-        () if any(Verdict::Violated) => Verdict::Violated,
-        () if any(Verdict::Undecided) || properties.is_empty() => Verdict::Undecided,
-        () => Verdict::Holds,
-    };
-    let exhaustive = !properties.is_empty() && properties.iter().all(|property| property.exhaustive);
-    let reason = match properties.iter().find(|property| property.verdict == verdict) {
-        Some(decisive) => decisive.reason.clone(),
-        None => "the model has no property of this kind".to_owned(),
-    };
-    (report.verdict, report.exhaustive, report.reason) = (verdict, exhaustive, reason);
-}
-
-fn faulty(loaded: &Loaded, more: Option<Finding>) -> Outcome {
-    let findings: Vec<Finding> = more.into_iter().collect();
-    let all = loaded.findings.iter().chain(&findings);
-    let errors = all.clone().filter(|finding| finding.is_error()).count();
-    let plural = if errors == 1 { "" } else { "s" };
-    let mut report =
-        report(&loaded.name, Verdict::Faulty, false, format!("not checked, because of {errors} error{plural}"));
-    report.findings = all.map(|finding| FindingReport::new(&loaded.map, finding)).collect();
-    Outcome { report, counterexamples: Vec::new(), findings, failure: None }
-}
-
-fn report(name: &str, verdict: Verdict, exhaustive: bool, reason: String) -> Report {
-    Report {
-        tool: TOOL,
-        version: VERSION,
-        file: name.to_owned(),
-        verdict,
-        exhaustive,
-        reason,
-        findings: Vec::new(),
-        properties: Vec::new(),
-        project: None,
-        internal_error: None,
-    }
 }

@@ -59,7 +59,7 @@ pub fn search_from(
         (found.report.kind, steps)
     });
     let sentence =
-        verdict::from_here(&task.settings.limits, violation, (statistics.states, completeness), cut.as_deref());
+        verdict::from_here(&task.settings.limits, violation, statistics.states, completeness, cut.as_deref());
     Ok(SearchedFrom { found, states: statistics.states, exhaustive, sentence })
 }
 
@@ -114,7 +114,7 @@ fn infinite(
     let cut = machine.cut_runs().sentence(&target.program, &task.loaded.map);
     let budget = task.settings.clarify_infinite_transitions(statistics.transitions());
     let found = outcome.into_first().map(|found| {
-        let (shorter, _) = shortest(task, query.goal, &mut machine, (&found, budget), context);
+        let (shorter, _) = shortest(task, query.goal, &mut machine, &found, budget, context);
         let mut found = Found::of_cycle(&query, shorter.unwrap_or(found), None);
         if let ErrorKind::Loop(start, _) = &mut found.wrong {
             *start += path.len();

@@ -1,14 +1,13 @@
 //! A shorter run than the one that a search for infinite runs found, as far as a budget goes, and what fair runs do.
 
-use crate::task::Checked;
+use crate::task::{Checked, Either, Job};
 use fabius_base::Limits;
 use fabius_counterexample::{FairRuns, Found, Shorter, walked};
 use fabius_model::{Budget, SearchedMachine, listed};
 use fabius_observe::{CheckContext, EngineObserver, Goal, Task};
 use fabius_program::{CLAIM_PID, Move, meaning::Fault};
-use fabius_search::cycle::{self, Found as FoundCycle};
+use fabius_search::cycle::{self, CycleQuestion, Found as FoundCycle, ShortestBounds};
 use fabius_search::{self as search, Completeness, ProcessSet, StopAt, TreeStore};
-use fabius_task::plan::Planned;
 use fabius_task::query::LivenessQuery;
 use fabius_task::settings::{Fairness, Order};
 use fabius_witness::RunFairness;
@@ -30,19 +29,19 @@ type Run = FoundCycle<Move, Fault>;
 /// as the settings ask for, or else the shortest one that is found; with what fair runs do. Whether it is another run than the
 /// one found.
 pub(crate) fn add_shortest(
-    task: &Task<'_>,
-    planned: &Planned,
+    job: Job<'_>,
     query: &LivenessQuery,
     machine: &mut SearchedMachine,
     found: Run,
     context: &mut CheckContext<'_>,
     checked: &mut Checked,
 ) -> bool {
-    let written = query.as_written(task.loaded, planned, task.settings);
+    let task = &job.task();
+    let written = query.as_written(task.loaded, job.planned, task.settings);
     if task.settings.prune.is_some() {
         // Among the states that are left, shortest and fair runs say nothing of all runs.
         let found = Found { shorter: Shorter::NotAsked, ..Found::of_cycle(query, found, written) };
-        checked.confirm(task.loaded, &query.program, planned, found, context);
+        checked.confirm(job, found, context);
         return false;
     }
     let budget = task.settings.clarify_infinite_transitions(checked.report.transitions);
@@ -50,12 +49,12 @@ pub(crate) fn add_shortest(
         checked.failure.get_or_insert(failure);
         FairRuns::NotAsked
     });
-    let (other, shorter) = shortest(task, query.goal, machine, (&found, budget), context);
+    let (other, shorter) = shortest(task, query.goal, machine, &found, budget, context);
     let described = |run, shorter| Found { fair_runs, shorter, ..Found::of_cycle(query, run, written.clone()) };
     let is_other = other.is_some();
-    let as_found = described(found, if is_other { Shorter::NotAsked } else { shorter });
-    let other = other.map(|run| described(run, shorter));
-    checked.confirm_either(task.loaded, &query.program, planned, (other, as_found), context);
+    let found = described(found, if is_other { Shorter::NotAsked } else { shorter });
+    let shorter = other.map(|run| described(run, shorter));
+    checked.confirm_either(job, Either { shorter, found }, context);
     is_other
 }
 
@@ -67,7 +66,8 @@ pub(crate) fn shortest(
     task: &Task<'_>,
     goal: cycle::Goal,
     machine: &mut SearchedMachine,
-    (found, budget): (&Run, u64),
+    found: &Run,
+    budget: u64,
     context: &mut CheckContext<'_>,
 ) -> (Option<Run>, Shorter) {
     let steps = length(found);
@@ -129,8 +129,8 @@ impl Shortening<'_, '_, '_> {
         let settings = search::Settings { limits, stop_at: StopAt::First, cancel: self.context.cancel.clone() };
         let mut engine_observer =
             EngineObserver::new(self.task, self.context, Goal::ShorterRun, self.machine.places(), None);
-        let question = (self.goal, fairness(self.task));
-        let bounds = (bound, self.budget.transitions());
+        let question = CycleQuestion { goal: self.goal, fairness: fairness(self.task) };
+        let bounds = ShortestBounds { steps: bound, work_max: self.budget.transitions() };
         let shortest = cycle::shortest(self.machine, &mut engine_observer, &settings, question, resting, bounds);
         self.budget.spend(shortest.work);
         if let Some(found) = shortest.found {
@@ -173,7 +173,7 @@ fn fair_runs(
     {
         let mut engine_observer =
             EngineObserver::new(task, context, Goal::FairRun, machine.places(), None).within(&budget);
-        let question = (query.goal, fairness);
+        let question = CycleQuestion { goal: query.goal, fairness };
         let mut store = TreeStore::default();
         let outcome =
             cycle::components(machine, &mut store, &mut engine_observer, &settings, cycle::NoReduction, question);

@@ -5,22 +5,74 @@ use fabius_audit::Audited;
 use fabius_base::{Code, Finding, SourceMap};
 use fabius_counterexample::{Counterexample, Found, confirm};
 use fabius_machine::Refusal;
-use fabius_model::CutRuns;
-use fabius_observe::{CheckContext, Event};
-use fabius_program::{Initial, Program, Variable};
-use fabius_search::{Completeness, SearchOutcome};
+use fabius_model::{CutRuns, SearchedMachine};
+use fabius_observe::{CheckContext, Event, Task};
+use fabius_program::{Initial, Program, Variable, Watch};
+use fabius_search::{Completeness, SearchOutcome, StopAt};
 use fabius_strategy::Choice;
 use fabius_task::internal_error;
 use fabius_task::load::Loaded;
 use fabius_task::plan::Planned;
+use fabius_task::query::event_trace;
 use fabius_task::report::{PropertyReport, Stopped, StrategyReport, Verdict};
-use fabius_task::settings::Storage;
+use fabius_task::settings::{Settings, Storage};
 use fabius_task::words::memory;
 use fabius_verdict::Reason;
 use std::sync::Arc;
 
 /// This many variables are named where a state is too large.
 const LARGEST_SHOWN_MAX: usize = 3;
+
+/// A property of a model that is to be checked.
+#[derive(Clone, Copy)]
+pub(crate) struct Job<'a> {
+    pub loaded: &'a Loaded,
+    /// The program that is searched.
+    pub program: &'a Arc<Program>,
+    pub planned: &'a Planned,
+    pub settings: &'a Settings,
+}
+
+impl<'a> Job<'a> {
+    /// The same for those who watch.
+    pub(crate) fn task(self) -> Task<'a> {
+        let Self { loaded, program, planned, settings } = self;
+        Task { loaded, program, property: &planned.name, settings }
+    }
+
+    /// The same over the program of a query.
+    pub(crate) fn over<'b>(self, program: &'b Arc<Program>) -> Job<'b>
+    where
+        'a: 'b,
+    {
+        Job { program, ..self }
+    }
+
+    /// A machine for violations of safety.
+    ///
+    /// # Errors
+    /// What is to be reported if no machine can run the model.
+    pub(crate) fn machine(self) -> Result<SearchedMachine, Box<Checked>> {
+        let made = SearchedMachine::new(Arc::clone(self.program), self.watch());
+        made.map_err(|refusal| Box::new(refused(self.planned, self.program, refusal)))
+    }
+
+    /// What is watched in the search for violations of safety.
+    pub(crate) fn watch(self) -> Watch {
+        Watch { trace: event_trace(self.program), ..Watch::NOTHING }
+    }
+
+    /// When a violation ends the search for such.
+    pub(crate) fn stop_at(self) -> StopAt {
+        if self.settings.keep_going { StopAt::Never } else { StopAt::First }
+    }
+}
+
+/// The run that a search found, and a shorter one if there is one.
+pub(crate) struct Either<T> {
+    pub shorter: Option<T>,
+    pub found: T,
+}
 
 /// What the search left behind.
 pub(crate) struct Checked {
@@ -75,35 +127,21 @@ impl Checked {
     }
 
     /// Adds what a search found, once it is confirmed; of what is not, the first failure is kept.
-    pub(crate) fn confirm(
-        &mut self,
-        loaded: &Loaded,
-        program: &Arc<Program>,
-        planned: &Planned,
-        found: Found,
-        context: &mut CheckContext<'_>,
-    ) {
-        match confirm(loaded, program, found) {
-            Ok(counterexample) => self.add(planned, counterexample, context),
+    pub(crate) fn confirm(&mut self, job: Job<'_>, found: Found, context: &mut CheckContext<'_>) {
+        match confirm(job.loaded, job.program, found) {
+            Ok(counterexample) => self.add(job.planned, counterexample, context),
             Err(failure) => self.failure = self.failure.take().or(Some(failure)),
         }
     }
 
-    /// Adds another run than the one that a search found, once it is confirmed, or else the one found. If the other one is
+    /// Adds a shorter run than the one that a search found, once it is confirmed, or else the one found. If the shorter one is
     /// refused, that is a failure, too: a search listed a step that is none.
-    pub(crate) fn confirm_either(
-        &mut self,
-        loaded: &Loaded,
-        program: &Arc<Program>,
-        planned: &Planned,
-        (other, as_found): (Option<Found>, Found),
-        context: &mut CheckContext<'_>,
-    ) {
-        match other.map(|other| confirm(loaded, program, other)) {
-            Some(Ok(counterexample)) => self.add(planned, counterexample, context),
+    pub(crate) fn confirm_either(&mut self, job: Job<'_>, either: Either<Found>, context: &mut CheckContext<'_>) {
+        match either.shorter.map(|shorter| confirm(job.loaded, job.program, shorter)) {
+            Some(Ok(counterexample)) => self.add(job.planned, counterexample, context),
             refused => {
                 self.failure = self.failure.take().or(refused.and_then(Result::err));
-                self.confirm(loaded, program, planned, as_found, context);
+                self.confirm(job, either.found, context);
             }
         }
     }
@@ -209,11 +247,10 @@ mod tests {
     use super::*;
     use fabius_base::Cancel;
     use fabius_counterexample::ErrorKind;
-    use fabius_program::{EdgeId, Move, Watch, meaning::Fault};
+    use fabius_program::{EdgeId, Move, meaning::Fault};
     use fabius_task::load::load;
     use fabius_task::plan::plan;
     use fabius_task::report::PropertyClass;
-    use fabius_task::settings::Settings;
     use std::time::Duration;
 
     #[test]
@@ -223,12 +260,13 @@ mod tests {
         let program = loaded.checkable().expect("a model");
         let planned = plan(program, &[]).expect("a plan").properties.remove(0);
         let wrong = ErrorKind::Fault(Fault::AssertionFailed);
-        let as_found = Found::new(wrong, vec![Move { pid: 0, edge: EdgeId(0), partner: None }], Watch::NOTHING);
-        let other = Found { path: Vec::new(), ..as_found.clone() };
+        let found = Found::new(wrong, vec![Move { pid: 0, edge: EdgeId(0), partner: None }], Watch::NOTHING);
+        let shorter = Some(Found { path: Vec::new(), ..found.clone() });
         let mut context =
             CheckContext { cancel: &Cancel::new(), now: &|| Duration::ZERO, observe: &mut |_| {}, controls: None };
         let mut checked = Checked::unchecked(&planned, "");
-        checked.confirm_either(&loaded, program, &planned, (Some(other), as_found), &mut context);
+        let job = Job { loaded: &loaded, program, planned: &planned, settings: &Settings::default() };
+        checked.confirm_either(job, Either { shorter, found }, &mut context);
         assert!(checked.failure.is_some_and(|failure| failure.contains("internal error")));
         assert_eq!(checked.report.violations.first().map(|violation| violation.steps), Some(1));
     }

@@ -1,6 +1,6 @@
 //! What proved properties are worth, added to a check.
 
-use crate::run::Outcome;
+use crate::outcome::Outcome;
 use fabius_analysis::Marks;
 use fabius_analysis::vacuity::{TRANSITIONS_MAX, VacuityLimits, late, vacuity};
 use fabius_base::{Code, Finding, Span};

@@ -264,8 +264,12 @@ impl Exploration {
         let number = self.tree.taken(parent) + 1;
         let mut step = describe(&self.target.program, number, before, wanted, &taken);
         for created in &step.created {
-            let name = (created.pid, created.name.as_str());
-            step.notes.extend(number_reused(&self.target.program, name, self.tree.moves_to(parent)));
+            step.notes.extend(number_reused(
+                &self.target.program,
+                created.pid,
+                &created.name,
+                self.tree.moves_to(parent),
+            ));
         }
         Some(step)
     }

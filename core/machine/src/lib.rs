@@ -229,7 +229,7 @@ impl Machine {
         let Self { code, shapes, scratch, reached, .. } = self;
         match shapes.get(0) {
             Some(root) => {
-                let mut interpreter = Interpreter::new(code, shapes, scratch, reached, (&nothing, root), state);
+                let mut interpreter = Interpreter::new(code, shapes, scratch, reached, &nothing, root, state);
                 interpreter.initial()?;
                 interpreter.initialise_watched()
             }
@@ -271,7 +271,7 @@ impl Machine {
         let Self { code, shapes, scratch, reached, .. } = self;
         match shapes.get(cursor.shape) {
             Some(shape) if shape.words as usize == state.len() => {
-                Interpreter::new(code, shapes, scratch, reached, (state, shape), successor).next(cursor)
+                Interpreter::new(code, shapes, scratch, reached, state, shape, successor).next(cursor)
             }
             _ => Step::Done(Ending::Moves),
         }
@@ -298,7 +298,7 @@ impl Machine {
     pub fn holds(&mut self, state: &[u32], condition: Condition) -> Result<bool, Fault> {
         let Self { code, shapes, scratch, reached, spare, .. } = self;
         let Some(shape) = shapes.find(code, state) else { return Ok(false) };
-        Interpreter::new(code, shapes, scratch, reached, (state, shape), spare).holds(condition.0)
+        Interpreter::new(code, shapes, scratch, reached, state, shape, spare).holds(condition.0)
     }
 
     /// Whether an edge was executed by [`Machine::next`].

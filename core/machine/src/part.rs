@@ -59,7 +59,7 @@ impl Machine {
     pub fn executable(&mut self, state: &[u32], shape: u32, pid: u8) -> u64 {
         let Self { code, shapes, scratch, reached, spare, .. } = self;
         let Some(shape) = shapes.get(shape).filter(|shape| shape.words as usize == state.len()) else { return 0 };
-        Interpreter::new(code, shapes, scratch, reached, (state, shape), spare).executable(u32::from(pid))
+        Interpreter::new(code, shapes, scratch, reached, state, shape, spare).executable(u32::from(pid))
     }
 
     /// Moves a process to the place of an older one, which then follows it, as if it had been created before that one. Numbers

@@ -16,7 +16,7 @@ impl Machine {
     pub fn enabled(&mut self, state: &[u32], tell: &mut impl FnMut(u8)) {
         let Self { code, shapes, scratch, reached, spare, .. } = self;
         if let Some(shape) = shapes.find(code, state) {
-            Interpreter::new(code, shapes, scratch, reached, (state, shape), spare).enabled_processes(tell);
+            Interpreter::new(code, shapes, scratch, reached, state, shape, spare).enabled_processes(tell);
         }
     }
 
@@ -33,7 +33,7 @@ impl Machine {
         let Self { code, shapes, scratch, reached, .. } = self;
         let step = match shapes.get(cursor.shape) {
             Some(shape) if shape.words as usize == state.len() => {
-                let mut interpreter = Interpreter::new(code, shapes, scratch, reached, (state, shape), successor);
+                let mut interpreter = Interpreter::new(code, shapes, scratch, reached, state, shape, successor);
                 if cursor.has(Cursor::CLAIM) { interpreter.next_of_claim(cursor) } else { interpreter.next(cursor) }
             }
             _ => Step::Done(Ending::Moves),

@@ -237,7 +237,7 @@ impl Reader<'_> {
 /// `None` if it cannot be told so.
 pub fn as_walked(loaded: &Loaded, path: &[Move]) -> Option<Vec<Move>> {
     let (program, written) = (loaded.program.as_ref()?, loaded.as_written()?);
-    elaborate(program, (&written, Watch::NOTHING), path, Claim::Reaches).map(|told| told.path)
+    elaborate(program, &written, Watch::NOTHING, path, Claim::Reaches).map(|elaborated| elaborated.path)
 }
 
 /// What a search is doing, in a few words.

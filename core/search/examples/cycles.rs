@@ -10,7 +10,7 @@
 
 #![expect(clippy::disallowed_macros, clippy::disallowed_methods, reason = "a measurement reads the clock and prints")]
 
-use fabius_search::cycle::{NoReduction, NonProgress, Order, components, dfs_fifo, nested_dfs};
+use fabius_search::cycle::{CycleQuestion, NoReduction, NonProgress, Order, components, dfs_fifo, nested_dfs};
 use fabius_search::{
     Ending, Fairness, Goal, Marks, Model, Next, ProcessSet, Processes, Quiet, Settings, Statistics, TreeStore,
     depth_first,
@@ -152,7 +152,8 @@ fn main() {
         for fairness in [Fairness::None, Fairness::Weak, Fairness::Strong] {
             runs.time(&format!("components, {goal:?}, {fairness:?}"), || {
                 let (mut model, mut store) = (model(), TreeStore::default());
-                components(&mut model, &mut store, &mut Quiet, &settings, NoReduction, (goal, fairness)).statistics
+                components(&mut model, &mut store, &mut Quiet, &settings, NoReduction, CycleQuestion { goal, fairness })
+                    .statistics
             });
         }
     }

@@ -193,6 +193,12 @@ impl<M: Model, Data, Probe: Copy> DfsStack<M, Data, Probe> {
         self.frames.last_mut()
     }
 
+    /// The frame on top of a stack that is not empty.
+    #[inline]
+    pub(crate) fn top_frame(&mut self) -> &mut Frame<M::Cursor, M::Label, Data> {
+        self.frames.last_mut().expect("a state is on the stack")
+    }
+
     /// The labels on the stack.
     pub(crate) fn labels(&self) -> impl DoubleEndedIterator<Item = M::Label> + '_ {
         self.frames.iter().filter_map(|frame| frame.label)
@@ -234,16 +240,16 @@ impl<M: Model, Data, Probe: Copy> DfsStack<M, Data, Probe> {
     }
 
     /// The state on top and how far its successors are listed.
-    pub(crate) fn state_and_cursor(&mut self) -> Option<(&[u32], &mut M::Cursor)> {
-        let frame = self.frames.last_mut()?;
-        Some((self.position.state(), &mut frame.cursor))
+    pub(crate) fn state_and_cursor(&mut self) -> (&[u32], &mut M::Cursor) {
+        let frame = self.frames.last_mut().expect("a state is on the stack");
+        (self.position.state(), &mut frame.cursor)
     }
 
     /// Lists the successors of the state on top from the beginning.
     pub(crate) fn rewind(&mut self, model: &mut M) {
-        if let Some(frame) = self.frames.last_mut() {
-            (frame.cursor, frame.listed) = (model.begin(self.position.state()), 0);
-        }
+        let cursor = model.begin(self.position.state());
+        let frame = self.top_frame();
+        (frame.cursor, frame.listed) = (cursor, 0);
     }
 
     /// The marks of a transition from the state on top, and of those that led there from the last stored state.
@@ -307,9 +313,9 @@ impl<M: Model, Data, Probe: Copy> DfsStack<M, Data, Probe> {
         if !self.rejected {
             return;
         }
-        let Some(frame) = self.frames.last_mut() else { return };
-        let (cursor, above) = (frame.cursor, frame.marks);
         self.position.put_aside();
+        let frame = self.frames.last_mut().expect("a state is on the stack");
+        let (cursor, above) = (frame.cursor, frame.marks);
         let (state, successor) = self.position.state_and_successor();
         let found = model.next(state, &mut frame.cursor, successor);
         let probe = match found {
@@ -325,9 +331,7 @@ impl<M: Model, Data, Probe: Copy> DfsStack<M, Data, Probe> {
     /// Turns back to the successor that was looked up, where something was listed ahead.
     pub(crate) fn recover(&mut self, set: &mut impl Lookup<Probe = Probe>) {
         let Some(ahead) = self.ahead.take() else { return };
-        if let Some(frame) = self.frames.last_mut() {
-            frame.cursor = ahead.cursor;
-        }
+        self.top_frame().cursor = ahead.cursor;
         self.position.take_from_aside();
         set.probe(&mut self.position, Class::Ordinary, Marks::NONE);
     }
@@ -335,9 +339,7 @@ impl<M: Model, Data, Probe: Copy> DfsStack<M, Data, Probe> {
     /// Forgets what was listed ahead, to stay at the state on top or leave it.
     pub(crate) fn forget_ahead(&mut self) {
         let Some(ahead) = self.ahead.take() else { return };
-        if let Some(frame) = self.frames.last_mut() {
-            frame.cursor = ahead.cursor;
-        }
+        self.top_frame().cursor = ahead.cursor;
         if ahead.probe.is_some() {
             self.position.reject();
         }
@@ -376,7 +378,7 @@ impl<M: Model, Data, Probe: Copy> DfsStack<M, Data, Probe> {
         if !transient {
             self.transient_visits = 0;
         }
-        self.push(model, label, transient, (0, Marks::NONE), data);
+        self.push(model, label, transient, 0, Marks::NONE, data);
     }
 
     /// Goes to the successor, a transient state, without a lookup.
@@ -384,14 +386,14 @@ impl<M: Model, Data, Probe: Copy> DfsStack<M, Data, Probe> {
     pub(crate) fn descend(&mut self, model: &mut M, label: Option<M::Label>, marks: Marks, data: Data) {
         let stale_run = 1 + self.frames.last().map_or(0, |below| below.stale_run);
         let marks = self.marks_with(marks);
-        self.push(model, label, true, (stale_run, marks), data);
+        self.push(model, label, true, stale_run, marks, data);
     }
 
     /// Goes to the successor, a transient state, which was looked up without being a node of the graph.
     pub(crate) fn descend_after_lookup(&mut self, model: &mut M, label: Option<M::Label>, marks: Marks, data: Data) {
         self.position.memo_is_right_until(self.position.log_len());
         let marks = self.marks_with(marks);
-        self.push(model, label, true, (0, marks), data);
+        self.push(model, label, true, 0, marks, data);
     }
 
     #[inline]
@@ -400,7 +402,8 @@ impl<M: Model, Data, Probe: Copy> DfsStack<M, Data, Probe> {
         model: &mut M,
         label: Option<M::Label>,
         transient: bool,
-        (stale_run, marks): (u32, Marks),
+        stale_run: u32,
+        marks: Marks,
         data: Data,
     ) {
         let changes = self.position.accept() as u32;
@@ -433,20 +436,19 @@ impl<M: Model, Data, Probe: Copy> DfsStack<M, Data, Probe> {
         }
     }
 
-    /// Goes back to the stored state of this class with these visible words. `None` if there is none; then
-    /// nothing is left of the stack.
-    pub(crate) fn retreat_to(&mut self, visible: &[u32], class: Class) -> Option<()> {
-        while let Some(frame) = self.frames.last() {
-            if frame.is_stored() && frame.class() == class && self.visible() == visible {
-                return Some(());
+    /// Goes back to the stored state of this class with these visible words, which is on the stack.
+    fn retreat_to(&mut self, visible: &[u32], class: Class) {
+        loop {
+            let frame = self.top_frame();
+            let is_stored = frame.is_stored() && frame.class() == class;
+            if is_stored && self.visible() == visible {
+                return;
             }
             self.pop();
         }
-        None
     }
 
-    /// Takes the successor that was looked up as what closes a cycle. A successor that is not on the stack would give a
-    /// path that the referee refuses.
+    /// Takes the successor that was looked up, and is on the stack, as what closes a cycle.
     pub(crate) fn close_cycle(
         &mut self,
         set: &mut impl Lookup<Probe = Probe>,
@@ -457,7 +459,7 @@ impl<M: Model, Data, Probe: Copy> DfsStack<M, Data, Probe> {
         let target = self.position.visible().to_vec();
         let mut stem: Vec<M::Label> = self.labels().chain(label).collect();
         self.position.reject();
-        let _ = self.retreat_to(&target, class);
+        self.retreat_to(&target, class);
         let cycle = stem.split_off(self.depth as usize);
         Closed { stem, cycle, state: self.position.state().to_vec() }
     }

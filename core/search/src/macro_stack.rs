@@ -17,14 +17,14 @@ use std::ops::ControlFlow;
 pub(crate) const KEPT: usize = 16;
 
 /// The macro steps of a state of a model.
-pub(crate) type TurnsOf<M> = MacroSteps<<M as Model>::Label, <M as Model>::Fault>;
+pub(crate) type MacroStepsOf<M> = MacroSteps<<M as Model>::Label, <M as Model>::Fault>;
 
 /// The stack, and the state on top of it.
 pub(crate) struct MacroStack<M: Processes, Data> {
     pub(crate) position: Position,
     frames: Vec<Frame<Data>>,
     /// The macro steps of the frame at height h are in place h modulo [`KEPT`], if they have its tag.
-    kept: Vec<(u64, TurnsOf<M>)>,
+    kept: Vec<(u64, MacroStepsOf<M>)>,
 }
 
 /// A state on the stack.
@@ -62,19 +62,19 @@ impl<M: Processes, Data> MacroStack<M, Data> {
         self.frames.last()
     }
 
-    /// The frame on top, and its macro steps.
-    pub(crate) fn top_mut(&mut self) -> Option<(&mut Frame<Data>, &TurnsOf<M>)> {
+    /// The frame on top of a stack that is not empty, and its macro steps.
+    pub(crate) fn top_frame(&mut self) -> (&mut Frame<Data>, &MacroStepsOf<M>) {
         let macro_steps = &self.kept[self.frames.len() % KEPT].1;
-        self.frames.last_mut().map(|frame| (frame, macro_steps))
+        (self.frames.last_mut().expect("a state is on the stack"), macro_steps)
     }
 
     /// The macro steps of the state on top, once they are listed.
-    pub(crate) fn macro_steps(&self) -> &TurnsOf<M> {
+    pub(crate) fn macro_steps(&self) -> &MacroStepsOf<M> {
         &self.kept[self.frames.len() % KEPT].1
     }
 
     /// The macro steps of the frame with this index, if they are kept.
-    pub(crate) fn macro_steps_of(&self, index: usize) -> Option<&TurnsOf<M>> {
+    pub(crate) fn macro_steps_of(&self, index: usize) -> Option<&MacroStepsOf<M>> {
         let (tag, macro_steps) = &self.kept[(index + 1) % KEPT];
         self.frames.get(index).filter(|frame| frame.tag == *tag).map(|_| macro_steps)
     }
@@ -98,7 +98,7 @@ impl<M: Processes, Data> MacroStack<M, Data> {
     }
 
     /// Memory for the macro steps of the state that may be put on top next.
-    pub(crate) fn spare_macro_steps(&mut self) -> TurnsOf<M> {
+    pub(crate) fn spare_macro_steps(&mut self) -> MacroStepsOf<M> {
         let kept = &mut self.kept[(self.frames.len() + 1) % KEPT];
         kept.0 = 0;
         std::mem::take(&mut kept.1)
@@ -111,29 +111,32 @@ impl<M: Processes, Data> MacroStack<M, Data> {
     }
 
     /// Makes the state proposed, at which the store has looked, the top.
-    pub(crate) fn push(&mut self, tag: u64, macro_steps: TurnsOf<M>, data: Data) {
+    pub(crate) fn push(&mut self, tag: u64, macro_steps: MacroStepsOf<M>, data: Data) {
         let changes = accept(&mut self.position);
-        self.push_frame((tag, changes, 0), macro_steps, data);
+        self.keep(tag, macro_steps);
+        self.frames.push(Frame { tag, changes, macro_step: 0, data });
     }
 
-    /// Makes the state that the position stands on the bottom of the stack, from a macro step on; its macro steps are listed if
-    /// they are not known.
-    pub(crate) fn start(&mut self, (tag, macro_step): (u64, u32), macro_steps: Option<TurnsOf<M>>, data: Data) {
-        match macro_steps {
-            Some(macro_steps) => self.push_frame((tag, 0, macro_step), macro_steps, data),
-            None => self.frames.push(Frame { tag, changes: 0, macro_step, data }),
-        }
+    /// Makes the state of the position, whose macro steps these are, the bottom of the stack.
+    pub(crate) fn start(&mut self, tag: u64, macro_steps: MacroStepsOf<M>, data: Data) {
+        self.keep(tag, macro_steps);
+        self.frames.push(Frame { tag, changes: 0, macro_step: 0, data });
     }
 
-    /// Makes the state proposed the top, from a macro step on; its macro steps are not known.
-    pub(crate) fn resume(&mut self, (tag, macro_step): (u64, u32), data: Data) {
+    /// Makes the state of the position the bottom of the stack, to go on from a macro step; its macro steps are listed later.
+    pub(crate) fn start_at(&mut self, tag: u64, macro_step: u32, data: Data) {
+        self.frames.push(Frame { tag, changes: 0, macro_step, data });
+    }
+
+    /// Makes the state proposed the top, to go on from a macro step; its macro steps are listed later.
+    pub(crate) fn push_at(&mut self, tag: u64, macro_step: u32, data: Data) {
         let changes = accept(&mut self.position);
         self.frames.push(Frame { tag, changes, macro_step, data });
     }
 
-    fn push_frame(&mut self, (tag, changes, macro_step): (u64, u32, u32), macro_steps: TurnsOf<M>, data: Data) {
+    /// Keeps the macro steps of the state that is put on top next.
+    fn keep(&mut self, tag: u64, macro_steps: MacroStepsOf<M>) {
         self.kept[(self.frames.len() + 1) % KEPT] = (tag, macro_steps);
-        self.frames.push(Frame { tag, changes, macro_step, data });
     }
 
     /// Returns to the frame below.
@@ -153,7 +156,7 @@ impl<M: Processes, Data> MacroStack<M, Data> {
 pub(crate) fn propose<L: Copy, F: Copy>(position: &mut Position, macro_steps: &MacroSteps<L, F>, macro_step: usize) {
     let successor = position.state_and_successor().1;
     successor.clear();
-    successor.extend_from_slice(macro_steps.target(macro_step).unwrap_or(&[]));
+    successor.extend_from_slice(macro_steps.target(macro_step).expect("the macro step leads to a state"));
     position.propose();
 }
 

@@ -247,7 +247,7 @@ impl<V> SearchOutcome<V> {
     ///
     /// `nothing_left` says that no run waits for a larger bound, `cut` that some alternatives were never taken for want of
     /// choices.
-    pub(crate) fn by_rounds(self, rounds: Vec<Round>, (nothing_left, cut): (bool, bool), left_out: StopReason) -> Self {
+    pub(crate) fn by_rounds(self, rounds: Vec<Round>, nothing_left: bool, cut: bool, left_out: StopReason) -> Self {
         let last = rounds.last().map(|round| round.bound);
         let coverage = match (self.completeness, last) {
             (Completeness::Exhaustive, _) if nothing_left && cut => Coverage::EveryDelay,

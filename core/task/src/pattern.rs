@@ -44,9 +44,9 @@ pub fn pattern(loaded: &Loaded, program: &Program, text: &str) -> Result<Pattern
     let formula = fabius_pattern::read(text)?.replaced(&mut |operand| {
         let expr = match operand {
             Operand::Expression(text) => condition(loaded, program, text)?,
-            Operand::Line { process, number, line } => at_line(loaded, program, (process, number.as_deref()), *line)?,
+            Operand::Line { process, number, line } => at_line(loaded, program, process, number.as_deref(), *line)?,
         };
-        told_by_state(program, &expr)?;
+        check_is_of_state(program, &expr)?;
         let number = propositions.iter().position(|known| *known == expr).unwrap_or_else(|| {
             propositions.push(expr);
             words.push(operand.to_string());
@@ -80,8 +80,8 @@ fn as_expr(formula: &Past<usize>, propositions: &[Expr]) -> Option<Expr> {
     })
 }
 
-/// Refuses an expression whose value is not told by the variables, channels and places of a state.
-fn told_by_state(program: &Program, expr: &Expr) -> Result<(), String> {
+/// Refuses an expression whose value does not follow from the variables, channels and places of a state.
+fn check_is_of_state(program: &Program, expr: &Expr) -> Result<(), String> {
     let hidden = |name: &str| Err(format!("`{name}` is hidden, so it is no part of a state"));
     let mut open = vec![expr];
     while let Some(expr) = open.pop() {
@@ -113,12 +113,7 @@ fn told_by_state(program: &Program, expr: &Expr) -> Result<(), String> {
 }
 
 /// That a process is about to execute a statement that begins on a line.
-fn at_line(
-    loaded: &Loaded,
-    program: &Program,
-    (name, number): (&str, Option<&str>),
-    line: u32,
-) -> Result<Expr, String> {
+fn at_line(loaded: &Loaded, program: &Program, name: &str, number: Option<&str>, line: u32) -> Result<Expr, String> {
     let is_it =
         |(_, process): &(usize, &fabius_program::Process)| process.name == name && process.kind == ProcessKind::Process;
     let (id, process) = (program.processes.iter().enumerate().find(is_it))

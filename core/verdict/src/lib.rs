@@ -290,7 +290,8 @@ pub fn violated(
 pub fn samples(
     samples: &SampleStatistics,
     kind: SampleKind,
-    (delaying, delays_each): (&Delaying, u32),
+    delaying: &Delaying,
+    delays_each: u32,
     chosen: &Chosen,
 ) -> Reason {
     let SampleStatistics { runs, length, probability } = *samples;
@@ -411,7 +412,8 @@ pub fn shows_shortest(reason: Reason) -> Reason {
 pub fn from_here(
     limits: &Limits,
     found: Option<(ViolationClass, usize)>,
-    (states, completeness): (u64, Completeness),
+    states: u64,
+    completeness: Completeness,
     cut: Option<&str>,
 ) -> String {
     let states = counted(states, "state");

@@ -265,7 +265,8 @@ fn action(program: &Program, edge: EdgeId) -> &Action {
 /// created it and the numbers of these steps, the last one first.
 pub fn number_reused(
     program: &Program,
-    (pid, name): (u8, &str),
+    pid: u8,
+    name: &str,
     mut backwards: impl Iterator<Item = (Move, usize)>,
 ) -> Option<Note> {
     let (step, number) = backwards.find(|(step, _)| step.pid == pid && ends(action(program, step.edge)))?;

@@ -254,8 +254,12 @@ impl Steps {
             step.notes.insert(0, Note { kind: NoteKind::AtomicityLost, text: text.clone(), span: None });
         }
         for created in &step.created {
-            let name = (created.pid, created.name.as_str());
-            let reused = number_reused(&self.path.program, name, self.moves_before(walk.index, walk.number));
+            let reused = number_reused(
+                &self.path.program,
+                created.pid,
+                &created.name,
+                self.moves_before(walk.index, walk.number),
+            );
             step.notes.extend(reused);
         }
         if !self.places.is_empty() {

@@ -391,7 +391,11 @@ impl Taken<'_> {
         if let Outcome::Reaches { state, events, .. } = self.outcome {
             step.holds = state.holder.is_some();
             let names_after = Names::of(program, state);
-            step.changes = changes(program, (self.before, &names), (state, &names_after));
+            step.changes = changes(
+                program,
+                NamedState { state: self.before, names: &names },
+                NamedState { state, names: &names_after },
+            );
             for event in events {
                 self.add_event(program, &mut step, &names, &names_after, state, event);
             }
@@ -470,12 +474,16 @@ fn created(program: &Program, names: &Names<'_>, after: &State, pid: u8) -> Opti
     Some(Created { pid, name: names.process(pid), parameters })
 }
 
+/// A state, and the names of what is in it.
+#[derive(Clone, Copy)]
+struct NamedState<'a> {
+    state: &'a State,
+    names: &'a Names<'a>,
+}
+
 /// What is different between two successive states.
-fn changes(
-    program: &Program,
-    (before, old_names): (&State, &Names<'_>),
-    (after, new_names): (&State, &Names<'_>),
-) -> Vec<Change> {
+fn changes(program: &Program, old: NamedState<'_>, new: NamedState<'_>) -> Vec<Change> {
+    let (NamedState { state: before, names: old_names }, NamedState { state: after, names: new_names }) = (old, new);
     let mut found = Vec::new();
     let mut compare = |variables: &[Variable], old: &[Values], new: &[Values], pid: Option<u8>| {
         if old == new {

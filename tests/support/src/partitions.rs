@@ -18,7 +18,7 @@ pub struct Threads;
 impl WorkerPool for Threads {
     fn search(&self, part: &Part, processes: usize, _: &mut Observe<'_>) -> PoolOutcome {
         let search = |mut exchange: Local| {
-            search_part(part, (&mut exchange, &mut Vec::new()), &Cancel::new(), &mut |_| ControlFlow::Continue(()))
+            search_part(part, &mut exchange, &mut Vec::new(), &Cancel::new(), &mut |_| ControlFlow::Continue(()))
         };
         let found: Result<Vec<PartFound>, _> = thread::scope(|scope| {
             let exchanges = Local::connect(processes).into_iter();

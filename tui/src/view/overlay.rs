@@ -5,7 +5,7 @@ use crate::keys;
 use crate::model::{Model, Overlay, Popup, Prompt, Question};
 use crate::theme::{Sign, Theme};
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::{Position, Rect, Size};
 use ratatui::style::Style;
 use ratatui::text::Line;
 use ratatui::widgets::{Clear, Widget};
@@ -26,7 +26,8 @@ pub fn draw(model: &Model, buffer: &mut Buffer, body: Rect) -> Option<Position> 
 }
 
 /// An empty box in the middle; what is inside of it.
-fn frame(theme: Theme, buffer: &mut Buffer, body: Rect, (columns, rows): (u16, u16), title: &str) -> Rect {
+fn frame(theme: Theme, buffer: &mut Buffer, body: Rect, size: Size, title: &str) -> Rect {
+    let Size { width: columns, height: rows } = size;
     let area = Rect {
         x: body.x + body.width.saturating_sub(columns) / 2,
         y: body.y + body.height.saturating_sub(rows) / 2,
@@ -92,7 +93,7 @@ fn help(model: &Model, buffer: &mut Buffer, body: Rect, top: usize) {
         Some(text) => format!("Keys with `{text}`: n next, N previous, esc closes"),
         None => "Keys: up and down scroll, / finds, esc closes".to_owned(),
     };
-    let inner = frame(theme, buffer, body, (body.width.min(HELP_COLUMNS_MAX), body.height), &title);
+    let inner = frame(theme, buffer, body, Size::new(body.width.min(HELP_COLUMNS_MAX), body.height), &title);
     let found = |line: &Line<'_>| {
         let wanted = model.find_in_help.as_ref().map(|text| text.to_lowercase());
         wanted.is_some_and(|wanted| line.to_string().to_lowercase().contains(&wanted))
@@ -138,7 +139,7 @@ fn show_popup(model: &Model, popup: &Popup, buffer: &mut Buffer, body: Rect) {
     let wrapped: Vec<Vec<String>> = popup.lines.iter().map(|(line, _)| wrap(line, text)).collect();
     let rows: usize = wrapped.iter().map(Vec::len).sum();
     let leads = popup.lines.iter().any(|(_, node)| node.is_some());
-    let inner = frame(theme, buffer, body, (columns, rows as u16 + if leads { 4 } else { 2 }), &popup.title);
+    let inner = frame(theme, buffer, body, Size::new(columns, rows as u16 + if leads { 4 } else { 2 }), &popup.title);
     let mut y = 0;
     for (index, lines) in wrapped.iter().enumerate().skip(popup.cursor.top) {
         for (part, line) in lines.iter().enumerate() {
@@ -185,7 +186,7 @@ fn ask(model: &Model, prompt: &Prompt, buffer: &mut Buffer, body: Rect) -> Optio
     let theme = model.theme;
     let (title, hint) = words(prompt.asks, model);
     let columns = body.width.min(64);
-    let inner = frame(theme, buffer, body, (columns, 4), &title);
+    let inner = frame(theme, buffer, body, Size::new(columns, 4), &title);
     let room = usize::from(inner.width.saturating_sub(1));
     let skip = prompt.at.saturating_sub(room);
     let shown: String = prompt.text.chars().skip(skip).take(room).collect();

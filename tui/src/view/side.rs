@@ -114,14 +114,14 @@ pub fn processes(model: &Model, buffer: &mut Buffer, area: Rect) {
         let row = (index - cursor.top) as u16;
         let line = loaded.map.position(process.status.span).line;
         let claims_turn = session.walk.is_claims_turn();
-        put(buffer, area, row, &process_line(theme, process, line, (names, claims_turn)), theme);
+        put(buffer, area, row, &process_line(theme, process, line, names, claims_turn), theme);
         if index == cursor.at && model.panel == Panel::Processes {
             mark(buffer, area, row, theme.cursor());
         }
     }
 }
 
-fn process_line(theme: Theme, process: &ProcessView, line: u32, (names, claims_turn): (usize, bool)) -> Line<'static> {
+fn process_line(theme: Theme, process: &ProcessView, line: u32, name_width: usize, claims_turn: bool) -> Line<'static> {
     let status = &process.status;
     let (sign, style) = match process.role {
         _ if process.held.is_some() => (theme.sign(Sign::Held), theme.held()),
@@ -134,7 +134,7 @@ fn process_line(theme: Theme, process: &ProcessView, line: u32, (names, claims_t
     let style_of_text = if process.role == Role::Enabled { Style::new() } else { theme.quiet() };
     Line::from(vec![
         span(format!("{sign}{moved}"), style),
-        span(pad(&status.name, names, theme), theme.process(status.pid)),
+        span(pad(&status.name, name_width, theme), theme.process(status.pid)),
         span(format!(" {line:>3} "), theme.quiet()),
         span(says, style_of_text),
     ])

@@ -159,8 +159,9 @@ fn lanes(model: &Model, session: &Session, buffer: &mut Buffer, area: Rect) {
         }
         match &row.step {
             Some(step) => {
-                arrows(theme, session, row, (buffer, area.y + y), lane, &column);
-                boxed(theme, step, (buffer, area.y + y), lane, &column);
+                let mut line = BufferLine { buffer, y: area.y + y };
+                arrows(theme, session, row, &mut line, lane, &column);
+                boxed(theme, step, &mut line, lane, &column);
                 if let Some(beside) = plan.beside {
                     let inner = Rect { x: area.x + NUMBER + beside, width: room - beside, ..area };
                     put(buffer, inner, y, &Line::from(named(theme, step)), theme);
@@ -194,8 +195,16 @@ fn named(theme: Theme, step: &Step) -> Vec<ratatui::text::Span<'static>> {
     spans
 }
 
+/// A line of the screen.
+struct BufferLine<'a> {
+    buffer: &'a mut Buffer,
+    y: u16,
+}
+
 /// A step in the lane of its process; a rendezvous in both.
-fn boxed(theme: Theme, step: &Step, (buffer, y): (&mut Buffer, u16), lane: u16, column: &dyn Fn(u8) -> Option<u16>) {
+fn boxed(theme: Theme, step: &Step, line: &mut BufferLine<'_>, lane: u16, column: &dyn Fn(u8) -> Option<u16>) {
+    let BufferLine { buffer, y } = line;
+    let y = *y;
     if let Some(claim) = &step.claim {
         if let Some(x) = column(0) {
             buffer.set_string(x, y, fit(&claim.sentence(), usize::from(lane) * 2, theme), theme.quiet());
@@ -231,10 +240,12 @@ fn arrows(
     theme: Theme,
     session: &Session,
     row: &Row,
-    (buffer, y): (&mut Buffer, u16),
+    line: &mut BufferLine<'_>,
     lane: u16,
     column: &dyn Fn(u8) -> Option<u16>,
 ) {
+    let BufferLine { buffer, y } = line;
+    let y = *y;
     let Some(step) = &row.step else { return };
     let received = session.page.arrows.iter().filter(|arrow| arrow.to == row.node);
     for arrow in received {

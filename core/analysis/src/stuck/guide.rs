@@ -48,7 +48,8 @@ impl<'a> Guiding<'a> {
         program: Arc<Program>,
         machine: Machine,
         candidates: Option<&'a Candidates>,
-        (every, all): (bool, bool),
+        every: bool,
+        all: bool,
     ) -> Self {
         let mut distances = HashMap::new();
         for (participant, at) in candidates.into_iter().flat_map(places) {

@@ -101,15 +101,14 @@ pub fn stuck(
     }
     if let (Some(line), Ok(candidates)) = (&request.line, &mut candidates) {
         let Candidates { participants, list, .. } = candidates;
-        list.retain(|candidate| report::waits_at(&program, &loaded.map, (participants, candidate), line));
+        list.retain(|candidate| report::waits_at(&program, &loaded.map, participants, candidate, line));
     }
     let nothing = match &candidates {
         Ok(candidates) => candidates.list.is_empty(),
         // The search could not tell which deadlock is at the line.
         Err(_) => request.line.is_some(),
     };
-    let searched =
-        if nothing { None } else { Some(search(&program, (machine, &before), &candidates, request, cancel)) };
+    let searched = if nothing { None } else { Some(search(&program, machine, &before, &candidates, request, cancel)) };
     let mut answer = Answer { program, candidates, searched, failure: None };
     let runs = answer.runs(loaded);
     let report = answer.report(loaded, request, &runs, (now() - began).as_secs_f64());
@@ -147,14 +146,15 @@ struct Searched {
 
 fn search(
     program: &Arc<Program>,
-    (machine, before): (SearchedMachine, &[Move]),
+    machine: SearchedMachine,
+    before: &[Move],
     candidates: &Result<Candidates, WhyNotTold>,
     request: &StuckRequest,
     cancel: &Cancel,
 ) -> Searched {
     let reader = machine.machine().clone();
     let all = request.line.is_none();
-    let mut guide = Guiding::new(Arc::clone(program), reader, candidates.as_ref().ok(), (request.every, all));
+    let mut guide = Guiding::new(Arc::clone(program), reader, candidates.as_ref().ok(), request.every, all);
     let store = TreeStore::<()>::default();
     let plan = if request.no_reduction { None } else { reduction::prepare(program, Preserve::Deadlocks).ok() };
     let effort = match plan {

@@ -130,7 +130,7 @@ pub(super) fn is_place(program: &Program, map: &SourceMap, line: &Line) -> bool 
     let of = |process: &Process| process.kind == ProcessKind::Process;
     let mut processes = program.processes.iter().enumerate().filter(|(_, process)| of(process));
     processes.any(|(number, process)| {
-        (0..process.locations.len()).any(|at| is_at(program, map, (ProcessId(number as u32), at as u32), line))
+        (0..process.locations.len()).any(|at| is_at(program, map, ProcessId(number as u32), at as u32, line))
     })
 }
 
@@ -138,17 +138,18 @@ pub(super) fn is_place(program: &Program, map: &SourceMap, line: &Line) -> bool 
 pub(super) fn waits_at(
     program: &Program,
     map: &SourceMap,
-    (participants, candidate): (&[Participant], &[Whereabouts]),
+    participants: &[Participant],
+    candidate: &[Whereabouts],
     line: &Line,
 ) -> bool {
     participants.iter().zip(candidate).any(|(participant, place)| match place {
         Whereabouts::Absent => false,
-        Whereabouts::At(LocationId(at)) => is_at(program, map, (participant.process(), *at), line),
+        Whereabouts::At(LocationId(at)) => is_at(program, map, participant.process(), *at, line),
     })
 }
 
-/// Whether a statement that could be next at a location of a process stands in a line.
-fn is_at(program: &Program, map: &SourceMap, (process, at): (ProcessId, u32), line: &Line) -> bool {
+/// Whether a statement that could be next at a location of a process is on a line.
+fn is_at(program: &Program, map: &SourceMap, process: ProcessId, at: u32, line: &Line) -> bool {
     let mut edges = program.edges_of(&program.process(process).locations[at as usize]);
     let is_here = |span| {
         let position = map.position(map.user_span(span));

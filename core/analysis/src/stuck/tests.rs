@@ -65,7 +65,7 @@ fn by_line(loaded: &Loaded, program: &Program, candidates: &Candidates, report: 
     let count = loaded.map.files().map(|(_, file)| file.text.lines().count()).max().unwrap_or(0);
     for line in (1..=count as u32).map(|line| Line { file: loaded.name.clone(), line }) {
         let here = |number: &usize| {
-            report::waits_at(program, &loaded.map, (&candidates.participants, &candidates.list[*number]), &line)
+            report::waits_at(program, &loaded.map, &candidates.participants, &candidates.list[*number], &line)
         };
         let all: Vec<CandidateVerdict> =
             (0..candidates.list.len()).filter(here).map(|number| report.candidates[number].verdict).collect();
@@ -110,7 +110,7 @@ impl Tally {
         self.told += 1;
         self.proved += usize::from(candidates.list.is_empty());
         self.candidates += candidates.list.len();
-        let mut guide = Guiding::new(Arc::clone(&program), machine.machine().clone(), Some(&candidates), (true, true));
+        let mut guide = Guiding::new(Arc::clone(&program), machine.machine().clone(), Some(&candidates), true, true);
         let mut reached = BTreeSet::new();
         for state in &real {
             let at = guide.candidates_of(state);

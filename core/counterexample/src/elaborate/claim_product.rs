@@ -12,7 +12,8 @@ const NODES_MAX: usize = 20_000;
 /// that what is claimed comes about. Returns all moves, and how many of them come before the cycle; `None` if
 /// there is no way.
 pub(super) fn claim_product(
-    (program, watch): (&Program, Watch),
+    program: &Program,
+    watch: Watch,
     path: &[Move],
     from: usize,
     claim: Claim,

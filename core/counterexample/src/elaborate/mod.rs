@@ -31,7 +31,8 @@ pub struct Elaborated {
 /// What watches the run sees more steps than before, and moves anew.
 pub fn elaborate(
     optimised: &Program,
-    (written, watch): (&Program, Watch),
+    written: &Program,
+    watch: Watch,
     path: &[Move],
     claim: Claim,
 ) -> Option<Elaborated> {
@@ -45,7 +46,7 @@ pub fn elaborate(
     run.follow_all(optimised, stem, fails)?;
     let (path, from) = run.go_round(optimised, cycle)?;
     let Some(_) = watch.claim else { return Some(elaborated(path, from, claim)) };
-    let (path, from) = claim_product((written, watch), &path, from, claim)?;
+    let (path, from) = claim_product(written, watch, &path, from, claim)?;
     Some(elaborated(path, from, claim))
 }
 

@@ -3,39 +3,37 @@
 use super::{ChosenScheduler, Overlap, belonging_to, choose, scheduler, seed_of, unknown_types};
 use crate::liveness::prepare;
 use crate::shortest::add_shortest;
-use crate::task::{Checked, measured};
+use crate::task::{Checked, Job, measured};
 use fabius_base::Finding;
 use fabius_checkpoint::{CheckpointKey, Checkpointing, no_checkpoint};
 use fabius_counterexample::Found;
 use fabius_model::SearchedMachine;
-use fabius_observe::{CheckContext, EngineObserver, Goal, Task};
-use fabius_program::{Move, Program, meaning::Fault};
+use fabius_observe::{CheckContext, EngineObserver, Goal};
+use fabius_program::{Move, meaning::Fault};
 use fabius_search::delay_bounded::IterativeDelayBounding;
-use fabius_search::iterative_map::{ALONE_MAX, Ask, iterative_cycles, iterative_map_together};
+use fabius_search::iterative_map::{ALONE_MAX, Ask, CycleRounds, iterative_cycles, iterative_map_together};
 use fabius_search::{self as search, CycleOutcome, StopAt};
 use fabius_strategy::DelayedCycleSearch;
-use fabius_task::load::Loaded;
-use fabius_task::plan::Planned;
 use fabius_task::query::CycleSearch;
 use fabius_task::report::PropertyReport;
 use fabius_task::settings::{Delaying, Settings};
 use fabius_verdict as verdict;
-use std::sync::Arc;
 
 /// Looks for infinite runs that violate a property with ever more delays, and confirms what was found.
 pub(crate) fn check(
-    loaded: &Loaded,
-    program: &Arc<Program>,
-    planned: &Planned,
-    settings: &Settings,
-    (delaying, search, threads): (&Delaying, DelayedCycleSearch, usize),
+    job: Job<'_>,
+    delaying: &Delaying,
+    search: DelayedCycleSearch,
+    threads: usize,
     context: &mut CheckContext<'_>,
 ) -> Checked {
-    let (query, mut machine) = match prepare(program, planned, settings, CycleSearch::Components) {
-        Ok(posed) => posed,
+    let Job { loaded, program, planned, settings } = job;
+    let (query, mut machine) = match prepare(job, CycleSearch::Components) {
+        Ok(prepared) => prepared,
         Err(checked) => return *checked,
     };
-    let task = Task { loaded, program: &query.program, property: &planned.name, settings };
+    let job = job.over(&query.program);
+    let task = job.task();
     let chosen = choose(program, &delaying.scheduler);
     let began = (context.now)();
     let engine_observer = EngineObserver::new(&task, context, Goal::Violation, machine.places(), None);
@@ -48,10 +46,10 @@ pub(crate) fn check(
         belonging_to(checkpoint_key, loaded, &machine, &chosen, delaying)
     })
     .cutting(machine.cut_runs());
-    let job = Job { engine_observer, delaying, settings, goal: query.goal, ask, threads, kept: &kept };
+    let rounds = Rounds { engine_observer, delaying, settings, goal: query.goal, ask, threads, kept: &kept };
     let overlap = Overlap::default();
     let scheduler = scheduler(loaded, machine.machine(), &chosen.kind, seed_of(delaying), &overlap);
-    let found = match job.run(&mut machine, &scheduler) {
+    let found = match rounds.run(&mut machine, &scheduler) {
         Ok(found) => found,
         Err(finding) => return Checked::faulty(planned, *finding),
     };
@@ -70,8 +68,8 @@ pub(crate) fn check(
         if loaded.is_sealed() {
             // The shortest run might not keep to the seals.
             let found = Found::of_cycle(&query, found, query.as_written(loaded, planned, settings));
-            checked.confirm(loaded, &query.program, planned, found, context);
-        } else if add_shortest(&task, planned, &query, &mut machine, found, context, &mut checked) {
+            checked.confirm(job, found, context);
+        } else if add_shortest(job, &query, &mut machine, found, context, &mut checked) {
             checked.reason = verdict::shows_shortest(checked.reason);
         }
     }
@@ -88,7 +86,7 @@ fn ask(search: DelayedCycleSearch) -> Ask {
 }
 
 /// What is searched for under a scheduler.
-struct Job<'a, 'b, 'c> {
+struct Rounds<'a, 'b, 'c> {
     engine_observer: EngineObserver<'a, 'b>,
     delaying: &'c Delaying,
     settings: &'c Settings,
@@ -99,7 +97,7 @@ struct Job<'a, 'b, 'c> {
     kept: &'c Checkpointing<'c>,
 }
 
-impl Job<'_, '_, '_> {
+impl Rounds<'_, '_, '_> {
     fn run(
         self,
         machine: &mut SearchedMachine,
@@ -110,28 +108,20 @@ impl Job<'_, '_, '_> {
         let cancel = engine_observer.context.cancel.clone();
         let settings = search::Settings { limits, stop_at: StopAt::First, cancel };
         let bounding = IterativeDelayBounding { last: delaying.delays_max, ..IterativeDelayBounding::default() };
+        let rounds = CycleRounds { goal, bounding: &bounding };
         if 1 < threads {
             let mut machines = machine.clones(threads);
-            let question = (goal, ALONE_MAX);
             let found = kept.run(|checkpoint| {
-                iterative_map_together(
-                    &mut machines,
-                    scheduler,
-                    &mut engine_observer,
-                    &settings,
-                    &bounding,
-                    question,
-                    checkpoint,
-                )
+                let observer = &mut engine_observer;
+                iterative_map_together(&mut machines, scheduler, observer, &settings, rounds, ALONE_MAX, checkpoint)
             });
             machines.iter().for_each(|member| machine.learn(member));
             if let Some(found) = found? {
                 return Ok(found);
             }
         }
-        let question = (goal, ask);
         kept.run(|checkpoint| {
-            iterative_cycles(machine, scheduler, &mut engine_observer, &settings, &bounding, question, checkpoint)
+            iterative_cycles(machine, scheduler, &mut engine_observer, &settings, rounds, ask, checkpoint)
         })
     }
 }

@@ -5,26 +5,24 @@ mod samples;
 
 pub(crate) use cycles::check as check_cycles;
 
-use crate::safety::shortest;
-use crate::task::{Checked, measured, refused};
+use crate::reachable::shortest;
+use crate::task::{Checked, Job, measured};
 use fabius_analysis::dead_code;
 use fabius_base::{Finding, Limits};
 use fabius_checkpoint::{CheckpointKey, Checkpointing};
 use fabius_counterexample::{Found, confirm};
 use fabius_model::{Budget, SearchedMachine};
 use fabius_observe::{CheckContext, EngineObserver, Goal, Task};
-use fabius_program::{Move, Program, Watch, meaning::Fault};
+use fabius_program::{Move, meaning::Fault};
 use fabius_schedulers::{ChosenScheduler, Overlap, SealedPlaces, scheduler};
 use fabius_search::delay_bounded::{self, Delay, IterativeDelayBounding};
 use fabius_search::{self as search, BitstateStore, FingerprintStore, StopAt, Store, TreeStore, Violation};
 use fabius_task::load::Loaded;
 use fabius_task::plan::Planned;
-use fabius_task::query::event_trace;
 use fabius_task::report::PropertyReport;
 use fabius_task::scheduler::{Chosen, choose, unknown_types};
-use fabius_task::settings::{DelayMode, Delaying, SampleKind, Settings, Storage};
+use fabius_task::settings::{DelayMode, Delaying, SampleKind, Storage};
 use fabius_verdict::{self as verdict, DelayBounds, Reason};
-use std::sync::Arc;
 
 /// The hash functions of lossy stores start from this.
 const STORE_SEED: u64 = 0;
@@ -88,28 +86,20 @@ struct Order<'a> {
 }
 
 /// Searches in the order of delays, and confirms what was found.
-pub(crate) fn check(
-    loaded: &Loaded,
-    program: &Arc<Program>,
-    planned: &Planned,
-    settings: &Settings,
-    (delaying, how): (&Delaying, How),
-    context: &mut CheckContext<'_>,
-) -> Checked {
-    let task = Task { loaded, program, property: &planned.name, settings };
-    let watch = Watch { trace: event_trace(program), ..Watch::NOTHING };
-    let mut machine = match SearchedMachine::new(Arc::clone(program), watch) {
+pub(crate) fn check(job: Job<'_>, delaying: &Delaying, how: How, context: &mut CheckContext<'_>) -> Checked {
+    let Job { loaded, program, planned, settings } = job;
+    let (task, watch) = (job.task(), job.watch());
+    let mut machine = match job.machine() {
         Ok(machine) => machine,
-        Err(refusal) => return refused(planned, program, refusal),
+        Err(checked) => return *checked,
     };
     let chosen = choose(program, &delaying.scheduler);
     let kept = Checkpointing::as_asked(&settings.checkpoint_files, || {
         let checkpoint_key = CheckpointKey::new(delaying.mode.as_str(), program, &planned.name, settings);
         belonging_to(checkpoint_key, loaded, &machine, &chosen, delaying)
     });
-    let stop_at = if settings.keep_going { StopAt::Never } else { StopAt::First };
     let (mode, limits) = (delaying.mode, settings.limits);
-    let order = Order { delaying, mode, how, limits, stop_at, last: delaying.delays_max, kept: &kept };
+    let order = Order { delaying, mode, how, limits, stop_at: job.stop_at(), last: delaying.delays_max, kept: &kept };
     let overlap = Overlap::default();
     let began = (context.now)();
     let (explored, reason) = match explore(&task, &mut machine, &chosen, order, &overlap, context) {
@@ -129,14 +119,19 @@ pub(crate) fn check(
         if let (true, Some(key)) = (delaying.shows_shortest, explored.keys.get(index)) {
             let found =
                 Found { count: violation.count, ..Found::new(violation.kind.into(), violation.path.clone(), watch) };
-            let either = shortest(&task, &mut machine, found, (*key, checked.report.transitions), context);
-            checked.confirm_either(loaded, program, planned, either, context);
+            let either = shortest(&task, &mut machine, found, *key, checked.report.transitions, context);
+            checked.confirm_either(job, either, context);
             continue;
         }
         let first = Run::new(violation, mode == DelayMode::Exact);
         let key = explored.keys.get(index).copied().filter(|_| delays_count);
-        let found = (first, checked.report.transitions);
-        let run = fewer(&task, &mut machine, found, key, &chosen, order, context);
+        let run = match key {
+            Some(key) => {
+                let budget = Budget::new(settings.clarify_transitions(checked.report.transitions), &mut machine);
+                fewer(&task, &mut machine, first, Target { key, budget }, &chosen, order, context)
+            }
+            None => first,
+        };
         let found = Found::new(violation.kind.into(), run.path, watch);
         match confirm(loaded, program, Found { count: violation.count, as_found: true, ..found }) {
             Ok(mut counterexample) => {
@@ -187,7 +182,7 @@ fn explore(
 ) -> Result<(Explored, Reason), Box<Finding>> {
     let delaying = order.delaying;
     if let How::Sample(kind) = order.how {
-        let drawn = samples::draw(task, machine, &chosen.kind, delaying, kind, (overlap, context));
+        let drawn = samples::draw(task, machine, &chosen.kind, order, kind, overlap, context);
         let reason = |drawn| samples::reason(drawn, kind, delaying, chosen);
         let reason = drawn.outcome.samples.as_ref().map(reason).unwrap_or_default();
         return Ok((drawn, reason));
@@ -220,23 +215,27 @@ impl Run {
     }
 }
 
-/// Looks for a run with fewer delays, or with as many and fewer steps, to the same violation, as far as a budget goes that
-/// depends on `work`, the transitions of the search that found the run.
+/// The violation to which another run is looked for, and how much work that may take.
+struct Target {
+    key: u64,
+    budget: Budget,
+}
+
+/// Looks for a run with fewer delays, or with as many and fewer steps, to the same violation.
 fn fewer(
     task: &Task<'_>,
     machine: &mut SearchedMachine,
-    (run, work): (Run, u64),
-    key: Option<u64>,
+    run: Run,
+    Target { key, budget }: Target,
     chosen: &Chosen,
     order: Order<'_>,
     context: &mut CheckContext<'_>,
 ) -> Run {
-    let Some(key) = key.filter(|_| order.mode != DelayMode::Exact && !task.settings.keep_going) else { return run };
-    if context.cancel.requested().is_some() {
+    let is_done = order.mode == DelayMode::Exact || task.settings.keep_going;
+    if is_done || context.cancel.requested().is_some() {
         return run;
     }
     let limits = Limits { depth_max: None, ..order.limits };
-    let budget = Budget::new(task.settings.clarify_transitions(work), machine);
     let last = Some(run.delays.len() as u32);
     let order =
         Order { mode: DelayMode::Exact, limits, stop_at: StopAt::Never, last, kept: &Checkpointing::not(), ..order };
@@ -271,33 +270,25 @@ fn search(
         let store_bytes = outcome.statistics.memory_bytes;
         return Ok(Explored { outcome, store_bytes, keys: engine_observer.keys });
     }
-    let how = (order, &settings, &bounding);
+    macro_rules! over {
+        ($store:expr) => {{
+            let mut store = $store;
+            let outcome = order.kept.run(|checkpoint| {
+                let observer = &mut engine_observer;
+                delay_bounded::fast(machine, scheduler, &mut store, observer, &settings, &bounding, checkpoint)
+            })?;
+            (outcome, store.memory_bytes())
+        }};
+    }
     let (outcome, store_bytes) = match order.how.store() {
-        Storage::Tree => run_fast(machine, scheduler, TreeStore::new(), &mut engine_observer, how)?,
-        Storage::Hash => {
-            let store = FingerprintStore::new(STORE_SEED);
-            run_fast(machine, scheduler, store, &mut engine_observer, how)?
-        }
+        Storage::Tree => over!(TreeStore::new()),
+        Storage::Hash => over!(FingerprintStore::new(STORE_SEED)),
         Storage::Bitstate => {
             let bytes = limits.memory_bytes_max.map_or(BITSTATE_BYTES_DEFAULT, |max| max / 2);
-            let store = BitstateStore::new(bytes, BITS_PER_STATE, STORE_SEED);
-            run_fast(machine, scheduler, store, &mut engine_observer, how)?
+            over!(BitstateStore::new(bytes, BITS_PER_STATE, STORE_SEED))
         }
     };
     Ok(Explored { outcome, store_bytes, keys: engine_observer.keys })
-}
-
-fn run_fast<S: Store>(
-    machine: &mut SearchedMachine,
-    scheduler: &ChosenScheduler,
-    mut store: S,
-    engine_observer: &mut EngineObserver<'_, '_>,
-    (order, settings, bounding): (Order<'_>, &search::Settings, &IterativeDelayBounding),
-) -> Result<(Outcome, u64), Box<Finding>> {
-    let outcome = order.kept.run(|checkpoint| {
-        delay_bounded::fast(machine, scheduler, &mut store, engine_observer, settings, bounding, checkpoint)
-    })?;
-    Ok((outcome, store.memory_bytes()))
 }
 
 /// What a search in the order of delays depends on beside the model.

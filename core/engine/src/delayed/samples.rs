@@ -1,11 +1,11 @@
 //! Single runs at random.
 
-use super::{Chosen, Explored, Outcome, Overlap, scheduler, seed_of};
+use super::{Chosen, Explored, Order, Outcome, Overlap, scheduler, seed_of};
 use fabius_model::SearchedMachine;
 use fabius_observe::{CheckContext, EngineObserver, Goal, Task};
 use fabius_program::{Action, Move, Program};
 use fabius_search::delay_bounded::{Samples, Sampling, sample};
-use fabius_search::{self as search, SampleStatistics, StopAt};
+use fabius_search::{self as search, SampleStatistics};
 use fabius_task::meaning::meaning;
 use fabius_task::report::SamplesReport;
 use fabius_task::settings::{Delaying, SampleKind, SchedulerChoice};
@@ -36,12 +36,11 @@ pub(super) fn draw(
     task: &Task<'_>,
     machine: &mut SearchedMachine,
     chosen: &SchedulerChoice,
-    delaying: &Delaying,
+    Order { delaying, limits, stop_at, .. }: Order<'_>,
     kind: SampleKind,
-    (overlap, context): (&Overlap, &mut CheckContext<'_>),
+    overlap: &Overlap,
+    context: &mut CheckContext<'_>,
 ) -> Explored {
-    let limits = task.settings.limits;
-    let stop_at = if task.settings.keep_going { StopAt::Never } else { StopAt::First };
     let settings = search::Settings { limits, stop_at, cancel: context.cancel.clone() };
     let seed = seed_of(delaying);
     let samples = Samples {
@@ -62,7 +61,7 @@ pub(super) fn draw(
 /// About runs in which nothing was found.
 pub(super) fn reason(samples: &SampleStatistics, kind: SampleKind, delaying: &Delaying, chosen: &Chosen) -> Reason {
     let delays = delaying.delays_max.unwrap_or(DELAYS_DEFAULT);
-    verdict::samples(samples, kind, (delaying, delays), chosen)
+    verdict::samples(samples, kind, delaying, delays, chosen)
 }
 
 /// What was drawn, for a report.

@@ -405,14 +405,8 @@ impl<'m> Interpreter<'m> {
         let mut scratch = Scratch::new();
         scratch.trying.clone_from(&self.scratch.trying);
         scratch.trying.push(pid);
-        let mut inner = Interpreter::new(
-            self.code,
-            self.shapes,
-            &mut scratch,
-            &mut *self.reached,
-            (&words, self.shape),
-            &mut spare,
-        );
+        let mut inner =
+            Interpreter::new(self.code, self.shapes, &mut scratch, &mut *self.reached, &words, self.shape, &mut spare);
         inner.probing = true;
         inner.evaluates = true;
         inner.timeout = self.timeout;

@@ -176,7 +176,8 @@ impl<'m> Interpreter<'m> {
         shapes: &'m Shapes,
         scratch: &'m mut Scratch,
         reached: &'m mut [u8],
-        (state, shape): (&'m [u32], &'m Shape),
+        state: &'m [u32],
+        shape: &'m Shape,
         successor: &'m mut Vec<u32>,
     ) -> Self {
         let words = shape.words;
@@ -453,9 +454,9 @@ impl<'m> Interpreter<'m> {
                 }
                 Instr::SetPriority { a, b } => sound!(self.set_priority(reg!(a), reg!(b))),
                 Instr::Spawn { d, a, count, priority, process } => {
-                    let arguments = (usize::from(a), usize::from(count));
+                    let (first, count) = (usize::from(a), usize::from(count));
                     let frame = Frame { pc: pc as Pc, pid: self.pid, d };
-                    let initialise = sound!(self.spawn_from_code(u32::from(process), priority, arguments, frame));
+                    let initialise = sound!(self.spawn_from_code(u32::from(process), priority, first, count, frame));
                     go!(pc, initialise);
                 }
                 Instr::Return => match self.return_from_creation() {

@@ -124,7 +124,8 @@ impl Interpreter<'_> {
         &mut self,
         process: u32,
         priority: u8,
-        (first, count): (usize, usize),
+        first: usize,
+        count: usize,
         frame: Frame,
     ) -> Result<Pc, Fault> {
         let pid = self.spawn(process, priority)?;

@@ -201,7 +201,7 @@ impl<'f> Finder<'f> {
             changes.iter().enumerate().map(|(participant, changes)| self.held(participant, changes, &known)).collect();
         let (mut potential, mut assumed) = (Vec::new(), Vec::new());
         for (participant, changes) in changes.iter().enumerate() {
-            let Some(phi) = self.walk((participant, &held[participant]), changes, &known, &mut assumed) else {
+            let Some(phi) = self.walk(participant, &held[participant], changes, &known, &mut assumed) else {
                 return known;
             };
             potential.push(phi);
@@ -279,7 +279,8 @@ impl<'f> Finder<'f> {
     /// What each location contributes, if that depends on the location only; notes what is assumed.
     fn walk(
         &self,
-        (participant, held): (usize, &[Option<(i64, i64)>]),
+        participant: usize,
+        held: &[Option<(i64, i64)>],
         changes: &[Moving],
         known: &Known,
         assumed: &mut Vec<Assumed>,

@@ -22,7 +22,8 @@ pub(super) struct Automaton {
 pub(super) fn build(
     flow: &mut Flow,
     names: &Names,
-    (draft, elements): (Draft, &[El]),
+    draft: Draft,
+    elements: &[El],
     index: u32,
     merging: bool,
     first_edge: u32,

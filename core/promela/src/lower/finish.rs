@@ -33,8 +33,8 @@ impl Lowering<'_> {
             if self.stops() {
                 return Lowered { program: None, findings: Vec::new() };
             }
-            let from = (draft, &elements[index][..]);
-            let one = automaton::build(&mut self.flow, &self.names, from, index as u32, merging, edge_count);
+            let (flow, names) = (&mut self.flow, &self.names);
+            let one = automaton::build(flow, names, draft, &elements[index], index as u32, merging, edge_count);
             edge_count += one.edges.len() as u32;
             automata.push(one);
         }

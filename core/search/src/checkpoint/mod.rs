@@ -1,16 +1,15 @@
-//! Where a search that goes by rounds stands, so that it can go on another day.
+//! Snapshots of searches that proceed in rounds, from which they can be resumed.
 //!
-//! A snapshot holds no states. It holds the way to each: the state (or pair of states) it was first met from, and by which macro step.
-//! Whoever resumes a search walks these ways once, and has every state and every state of the scheduler again, whatever store keeps
-//! them. Beside them it holds what waits, in the order in which it would have gone on. So a search that is resumed does
-//! exactly what it would have done.
+//! A snapshot holds no states. It holds the path to each: the state (or pair of states) it was first met from, and by which macro step.
+//! A search that is resumed executes these paths once, and has every state and every state of the scheduler again, whatever store keeps
+//! them. Beside them it holds what waits, in order. So a search that is resumed does exactly what it would have done.
 //!
 //! Each search has a snapshot of its own; what they have in common is here.
 
 pub(crate) mod origins;
 mod retrace;
 
-pub(crate) use retrace::{Retraced, Visit, retrace};
+pub(crate) use retrace::{Relister, Retraced, Visit, retrace};
 
 use crate::observer::Settings;
 use crate::outcome::{Halt, StopAt};

@@ -29,11 +29,18 @@ pub(crate) trait Visit<State> {
 /// A state on the way: its number, its macro steps, and the scheduler's state in it.
 type Walked<M, State> = (u32, MacroSteps<<M as Model>::Label, <M as Model>::Fault>, State);
 
+/// Lists the macro steps of the states that are met again.
+pub(crate) struct Relister<'l, 'm, M: Processes, D, O> {
+    pub(crate) listing: &'l mut Listing<'m, M>,
+    pub(crate) scheduler: &'l D,
+    pub(crate) statistics: &'l mut Statistics,
+    pub(crate) observer: &'l mut O,
+}
+
 /// Meets all states again, depth first. Lists the macro steps of those that others came of, and of those that are wanted, once.
 pub(crate) fn retrace<M, D, O>(
-    (listing, scheduler): (&mut Listing<'_, M>, &D),
+    Relister { listing, scheduler, statistics, observer }: &mut Relister<'_, '_, M, D, O>,
     origins: &[Origin],
-    (statistics, observer): (&mut Statistics, &mut O),
     visitor: &mut impl Visit<D::State>,
 ) -> Result<ControlFlow<StopReason>, Unusable>
 where
@@ -53,14 +60,14 @@ where
         statistics.states += 1;
         if number == 0 || tree.has_children(number) || visitor.wants(number) {
             let mut macro_steps = spare.pop().unwrap_or_default();
-            if let ControlFlow::Break(halt) = listing.list(&state, &mut macro_steps, statistics, false, observer) {
+            if let ControlFlow::Break(halt) = listing.list(&state, &mut macro_steps, statistics, false, *observer) {
                 return Ok(ControlFlow::Break(halt));
             }
             let schedule = match (macro_step, stack.last()) {
                 (Some(macro_step), Some((_, from, schedule))) => {
                     let mut schedule = schedule.clone();
-                    hold_back(scheduler, &mut schedule, from, macro_step);
-                    scheduled(scheduler, &schedule, (from, macro_step), macro_steps.situation())
+                    hold_back(*scheduler, &mut schedule, from, macro_step);
+                    scheduled(*scheduler, &schedule, from, macro_step, macro_steps.situation())
                 }
                 _ => scheduler.start(macro_steps.situation()),
             };
@@ -87,7 +94,7 @@ where
     Ok(ControlFlow::Continue(()))
 }
 
-/// Delays until it is the turn of whose turn this is. How often it had to.
+/// Delays until the scheduler chooses the process of a macro step. How often it had to.
 pub(crate) fn hold_back<L: Copy, F: Copy, D: Scheduler<L>>(
     scheduler: &D,
     schedule: &mut D::State,

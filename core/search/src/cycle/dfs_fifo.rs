@@ -71,7 +71,6 @@ where
         stack: DfsStack::new(model, S::MEMO_PER_WORD),
         queue: Frontier::new(model.hidden_words(), order == Order::Strict),
         seed: 0,
-        progress_events: 0,
         model,
         store,
         watch: Watch::new(observer, settings),
@@ -82,7 +81,9 @@ where
     statistics.memory_bytes = statistics.memory_bytes.max(memory_bytes);
     let outcome = CycleOutcome::conclude_found(run, search.store.exactness(), *statistics);
     let is_least = order == Order::Strict && matches!(outcome.first(), Some(Found::Lasso { .. }));
-    CycleOutcome { progress_events_min: is_least.then_some(search.progress_events), ..outcome }
+    // Each seed after the first was found by a step with progress.
+    let progress_events = || search.queue.ancestors(search.seed).len() as u64 - 1;
+    CycleOutcome { progress_events_min: is_least.then(progress_events), ..outcome }
 }
 
 /// Which of the sets V, S and F a state is in.
@@ -103,8 +104,6 @@ struct DfsFifo<'a, M: Model, S: Store, O> {
     queue: Frontier,
     /// The state from which the search goes depth first.
     seed: Seed,
-    /// Of the lasso found.
-    progress_events: u64,
 }
 
 impl<M: Model, S: Payloads<Sets>, O: Observer<M::Label, M::Fault>> DfsFifo<'_, M, S, O> {
@@ -202,7 +201,8 @@ impl<M: Model, S: Payloads<Sets>, O: Observer<M::Label, M::Fault>> DfsFifo<'_, M
 
     #[inline]
     fn leave(&mut self) {
-        if let Some(top) = self.stack.top().filter(|top| top.is_stored()) {
+        let top = self.stack.top_frame();
+        if top.is_stored() {
             let class = top.class();
             let probe = self.store.probe_of_state(&self.stack.position, class);
             self.store.payload(probe).1.0 = Sets::V;
@@ -245,7 +245,6 @@ impl<M: Model, S: Payloads<Sets>, O: Observer<M::Label, M::Fault>> DfsFifo<'_, M
     fn stem(&mut self) -> Run<M::Label, M::Fault, Vec<M::Label>> {
         let memory_bytes = self.memory_bytes();
         let seeds = self.queue.ancestors(self.seed);
-        self.progress_events = seeds.len() as u64 - 1;
         stem_to(self.model, self.store, &mut NoReduction, &mut self.watch, memory_bytes, &self.queue, &seeds)
     }
 

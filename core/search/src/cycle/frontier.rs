@@ -68,7 +68,7 @@ impl Frontier {
 
     /// The seeds on the way to this one, from the initial state on.
     pub(crate) fn ancestors(&self, seed: Seed) -> Vec<Seed> {
-        let parent = |&seed: &Seed| self.parents.get(seed as usize).copied().filter(|_| seed != 0);
+        let parent = |&seed: &Seed| (seed != 0).then(|| self.parents[seed as usize]);
         let mut seeds: Vec<Seed> = std::iter::successors(Some(seed), parent).collect();
         seeds.reverse();
         seeds

@@ -24,6 +24,6 @@ pub use components::components;
 pub use dfs_fifo::{Order, dfs_fifo};
 pub use nested_dfs::nested_dfs;
 pub use non_progress::NonProgress;
-pub use outcome::{CycleOutcome, Fairness, Found, Goal};
+pub use outcome::{CycleOutcome, CycleQuestion, Fairness, Found, Goal};
 pub use proviso::{CycleProviso, NoReduction, Proviso};
-pub use shortest::{Shortest, shortest};
+pub use shortest::{Shortest, ShortestBounds, shortest};

@@ -29,7 +29,16 @@ pub enum Fairness {
     Strong,
 }
 
-/// What was looked for.
+/// What a search for cycles is asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct CycleQuestion {
+    /// Which cycles are looked for.
+    pub goal: Goal,
+    /// Which of them count.
+    pub fairness: Fairness,
+}
+
+/// What was found.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Found<Label, Fault> {
     /// A run that goes on for ever: the stem, then the cycle again and again. The cycle has at least one

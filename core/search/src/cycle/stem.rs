@@ -45,7 +45,8 @@ where
                 (false, _) => Answer::Yes(Lane::First),
             }
         })?;
-        stem.extend(path.into_iter().flatten().filter_map(|taken| taken.label));
+        let path = path.expect("a path leads from each seed to the next");
+        stem.extend(path.into_iter().filter_map(|taken| taken.label));
     }
     ControlFlow::Continue(stem)
 }

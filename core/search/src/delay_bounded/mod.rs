@@ -104,7 +104,7 @@ pub trait DelayObserver<Label: Debug, Fault: Debug>: Observer<Label, Fault> {
 impl<Label: Debug, Fault: Debug> DelayObserver<Label, Fault> for crate::Quiet {}
 
 /// A path of more macro steps is not executed anew only to be shown.
-pub(crate) const SHOWN_TURNS_MAX: usize = 2000;
+pub(crate) const SHOWN_MACRO_STEPS_MAX: usize = 2000;
 
 /// Where a state, or a pair of states, came from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -126,7 +126,7 @@ impl Origin {
         let mut macro_steps = Vec::new();
         let mut number = number;
         while number != 0 {
-            let Some(origin) = origins.get(number as usize) else { break };
+            let origin = origins[number as usize];
             macro_steps.push(origin.macro_step);
             number = origin.parent;
         }
@@ -139,7 +139,8 @@ impl Origin {
 pub(crate) fn scheduled<L: Copy, F: Copy, D: Scheduler<L>>(
     scheduler: &D,
     before: &D::State,
-    (macro_steps, index): (&MacroSteps<L, F>, usize),
+    macro_steps: &MacroSteps<L, F>,
+    index: usize,
     after: Situation<'_>,
 ) -> D::State {
     let mut state = before.clone();

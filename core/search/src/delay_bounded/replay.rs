@@ -19,7 +19,7 @@ impl<Label> From<Replayed<Label>> for (Vec<Label>, Vec<Delay>) {
 }
 
 /// Executes the macro steps of a trail. Delays need not be in it: before each macro step the scheduler is told to delay until it
-/// names the process whose turn it is.
+/// chooses the process of that macro step.
 pub(crate) fn replay<M: Processes, D: Scheduler<M::Label>>(
     model: &mut M,
     scheduler: &D,
@@ -55,9 +55,10 @@ pub(crate) fn replay<M: Processes, D: Scheduler<M::Label>>(
             scheduler.delay(&mut schedule);
         }
         replayed.path.extend_from_slice(macro_steps.labels(index));
+        // What leads to no state is the last of a trail: a fault, or an atomic sequence that blocks.
         let Some(target) = macro_steps.target(index) else { break };
         list(&mut lister, model, target, &mut macro_steps_after);
-        schedule = scheduled(scheduler, &schedule, (&macro_steps, index), macro_steps_after.situation());
+        schedule = scheduled(scheduler, &schedule, &macro_steps, index, macro_steps_after.situation());
         std::mem::swap(&mut macro_steps, &mut macro_steps_after);
     }
     replayed

@@ -22,7 +22,7 @@ use super::{DepthSettings, EnvironmentMoves};
 use crate::checkpoint::{CheckpointPolicy, Unusable};
 use crate::cycle::{CycleOutcome, Goal};
 use crate::delay_bounded::{DelayObserver, IterativeDelayBounding};
-use crate::iterative_map::{CycleSnapshot, cycles_by_depth};
+use crate::iterative_map::{CycleRounds, CycleSnapshot, cycles_by_depth};
 use crate::model::Model;
 use crate::observer::Settings;
 use crate::outcome::Completeness;
@@ -51,8 +51,9 @@ where
 {
     let increment = depth.increment.max(1);
     let bounding = IterativeDelayBounding { first: increment, increment, last: depth.cut_off, choices: None };
+    let rounds = CycleRounds { goal, bounding: &bounding };
     let mut outcome =
-        cycles_by_depth(&mut EnvironmentMoves(model), &Unscheduled, observer, settings, &bounding, goal, checkpoint)?;
+        cycles_by_depth(&mut EnvironmentMoves(model), &Unscheduled, observer, settings, rounds, checkpoint)?;
     if outcome.completeness == Completeness::Stopped(StopReason::Delays) {
         outcome.completeness = Completeness::Stopped(StopReason::Depth);
     }

@@ -5,8 +5,8 @@
 
 use super::cycles::Unscheduled;
 use super::frontier::{Branch, Frontier, NodeId};
-use super::{DepthBounded, Expand, Known};
-use crate::checkpoint::{Retraced, Snapshot, Unusable, Visit, origins, retrace};
+use super::state::{DepthBounded, Expand, Known};
+use crate::checkpoint::{Relister, Retraced, Snapshot, Unusable, Visit, origins, retrace};
 use crate::delay_bounded::{DelayObserver, Origin};
 use crate::macro_stack::propose;
 use crate::model::Processes;
@@ -89,8 +89,8 @@ where
     M: Processes,
     O: DelayObserver<M::Label, M::Fault>,
 {
-    /// Where the search stands.
-    pub(super) fn stand(&self) -> DepthSnapshot {
+    /// Where the search is.
+    pub(super) fn take_snapshot(&self) -> DepthSnapshot {
         let stands_at = self.frontier.stands_at();
         let tips = self.waiting.iter().copied().chain(self.frontier.iter()).chain(self.from).chain(stands_at);
         let (branches, numbers) = self.frontier.branches(tips);
@@ -114,11 +114,16 @@ where
     }
 
     /// Finds all states of a snapshot again, and goes to where it was taken.
-    pub(super) fn return_to(&mut self, snapshot: &DepthSnapshot) -> Result<ControlFlow<StopReason>, Unusable> {
+    pub(super) fn resume_from(&mut self, snapshot: &DepthSnapshot) -> Result<ControlFlow<StopReason>, Unusable> {
         (self.bound, self.start, self.rounds) = (snapshot.bound, snapshot.start, snapshot.rounds.clone());
         let mut again = Again { store: &mut self.store, position: &mut self.stack.position };
-        let counted = (&mut self.statistics, &mut *self.observer);
-        let walked = retrace((&mut self.listing, &Unscheduled), &snapshot.origins, counted, &mut again)?;
+        let mut lister = Relister {
+            listing: &mut self.listing,
+            scheduler: &Unscheduled,
+            statistics: &mut self.statistics,
+            observer: &mut *self.observer,
+        };
+        let walked = retrace(&mut lister, &snapshot.origins, &mut again)?;
         if walked.is_break() {
             return Ok(walked);
         }
@@ -156,7 +161,7 @@ where
         for &(call, macro_step) in &snapshot.stack {
             self.tags += 1;
             match before.replace(macro_step) {
-                None => self.stack.start((self.tags, macro_step), None, call),
+                None => self.stack.start_at(self.tags, macro_step, call),
                 Some(before) => {
                     let taken = before.checked_sub(1).ok_or(Unusable)? as usize;
                     macro_steps = match self.list(false, macro_steps) {
@@ -170,7 +175,7 @@ where
                     if *self.store.entry(&mut self.stack.position, Class::Ordinary).1 != call.state + 1 {
                         return Err(Unusable);
                     }
-                    self.stack.resume((self.tags, macro_step), call);
+                    self.stack.push_at(self.tags, macro_step, call);
                 }
             }
         }

@@ -10,13 +10,16 @@
 //!
 //! A state whose edges are not all there yet is in the frontier; it keeps dᵢ, n + i and i, so no edge is listed twice.
 
+mod evidence;
 mod kept;
+mod progress;
 
 pub(super) use kept::KeptGraph;
+pub(super) use progress::{Edge, Node, Progress};
 
 use super::Evidence;
 use crate::cycle::{Found, Goal};
-use crate::delay_bounded::{DelayObserver, Listing, SHOWN_TURNS_MAX, replay, scheduled};
+use crate::delay_bounded::{DelayObserver, Listing, SHOWN_MACRO_STEPS_MAX, replay, scheduled};
 use crate::model::{Marks, Processes};
 use crate::numbered_states::NumberedStates;
 use crate::observer::{Budget, Settings};
@@ -26,109 +29,7 @@ use crate::schedule::{MacroSteps, Scheduler};
 use crate::snapshot::{Phase, SearchSnapshot};
 use crate::store::{Class, Store};
 use fabius_base::StopReason;
-use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
 use std::ops::ControlFlow;
-
-/// An edge, as the algorithms see it, in eight bytes: there are several of them to a state.
-#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, Debug)]
-pub(super) struct Edge {
-    pub to: u32,
-    /// Which macro step it is, above the two marks.
-    packed: u32,
-}
-
-impl Edge {
-    const ACCEPT: u32 = 1;
-    const FOLLOW: u32 = 2;
-    const MARK_BITS: u32 = 2;
-
-    /// The edge that a macro step of its source is, with its marks.
-    fn new(to: u32, macro_step: u32, follow: bool, accept: bool) -> Self {
-        let marks = if follow { Self::FOLLOW } else { 0 } | if accept { Self::ACCEPT } else { 0 };
-        Self { to, packed: macro_step << Self::MARK_BITS | marks }
-    }
-
-    /// Which macro step of its source it is.
-    pub fn macro_step(self) -> u32 {
-        self.packed >> Self::MARK_BITS
-    }
-
-    /// Whether cycles may use it.
-    pub fn follow(self) -> bool {
-        self.packed & Self::FOLLOW != 0
-    }
-
-    /// Whether a cycle that uses it is one that is looked for.
-    pub fn accept(self) -> bool {
-        self.packed & Self::ACCEPT != 0
-    }
-}
-
-/// A state.
-pub(super) struct Node<State> {
-    pub progress: Progress<State>,
-    /// Who was there when it was first met, and the macro step from there.
-    pub parent: Option<(u32, u32)>,
-}
-
-/// How far the edges of a state are there.
-#[derive(Clone)]
-pub(super) struct Progress<State> {
-    /// dᵢ, n + i, i.
-    pub schedule: State,
-    pub delays: u32,
-    index: u32,
-    /// Environment moves are still to come.
-    environment: bool,
-    /// All its edges are there.
-    pub complete: bool,
-}
-
-impl<State> Progress<State> {
-    /// Of a state that was met with this many delays.
-    pub fn begin(schedule: State, delays: u32) -> Self {
-        Self { schedule, delays, index: 0, environment: true, complete: false }
-    }
-
-    /// Whether no edge was looked for yet.
-    pub fn is_fresh(&self) -> bool {
-        self.index == 0 && self.environment
-    }
-
-    /// Takes the macro steps that a bound allows and that were not taken yet.
-    pub fn take_macro_steps<L: Copy, F: Copy, D: Scheduler<L, State = State>, B>(
-        &mut self,
-        (scheduler, bound): (&D, u32),
-        macro_steps: &MacroSteps<L, F>,
-        mut take: impl FnMut(&Self, usize) -> ControlFlow<B>,
-    ) -> ControlFlow<B> {
-        loop {
-            let process = if self.environment { None } else { scheduler.next(&self.schedule) };
-            if !self.environment && (process.is_none() || macro_steps.enabled().len() <= self.index as usize) {
-                self.complete = true;
-                return ControlFlow::Continue(());
-            }
-            if bound < self.delays {
-                return ControlFlow::Continue(());
-            }
-            let mut from = 0;
-            while let Some(macro_step) = macro_steps.next_of(process, from) {
-                from = macro_step + 1;
-                take(self, macro_step)?;
-            }
-            if self.environment {
-                self.environment = false;
-            } else if scheduler.is_sealed(&self.schedule) {
-                self.index = u32::MAX;
-            } else {
-                scheduler.delay(&mut self.schedule);
-                self.delays += 1;
-                self.index += 1;
-            }
-        }
-    }
-}
 
 /// What several threads may read while they expand states.
 pub(super) struct Known<'g, State> {
@@ -161,7 +62,7 @@ pub(super) struct Graph<'a, M: Processes, D: Scheduler<M::Label>, O> {
     incomplete: u64,
     pub bound: u32,
     /// What each macro step costs, beside the delays before it.
-    turn_cost: u32,
+    macro_step_cost: u32,
     pub listed: u64,
     pub edges_there: u64,
     pub infinite_macro_steps: u64,
@@ -192,7 +93,7 @@ where
             edges: Vec::new(),
             incomplete: 0,
             bound: 0,
-            turn_cost: 0,
+            macro_step_cost: 0,
             listed: 0,
             edges_there: 0,
             infinite_macro_steps: 0,
@@ -207,7 +108,7 @@ where
 
     /// The bound is one on the length of runs: each macro step costs 1.
     pub fn by_depth(self) -> Self {
-        Self { turn_cost: 1, ..self }
+        Self { macro_step_cost: 1, ..self }
     }
 
     /// Starts with the initial state, which is number 0.
@@ -290,7 +191,7 @@ where
             partitions: Some(self.partitions_left),
             ..SearchSnapshot::at(phase)
         };
-        let look = if wanted.whole || trail.len() <= SHOWN_TURNS_MAX {
+        let look = if wanted.whole || trail.len() <= SHOWN_MACRO_STEPS_MAX {
             look.along(wanted, replay(self.listing.model, self.scheduler, &trail).path.into_iter())
         } else {
             look
@@ -318,8 +219,8 @@ where
             .list(&words, &mut macro_steps, &mut self.statistics, full, self.observer)
             .map_break(Halt::Stopped)?;
         let fresh = progress.is_fresh();
-        let within = (self.scheduler, self.bound);
-        progress.take_macro_steps(within, &macro_steps, |progress, macro_step| {
+        let (scheduler, bound) = (self.scheduler, self.bound);
+        progress.take_macro_steps(scheduler, bound, &macro_steps, |progress, macro_step| {
             self.add_edge(state, progress, &macro_steps, macro_step)
         })?;
         self.advance(state, fresh, progress, &macro_steps);
@@ -363,8 +264,8 @@ where
                     .list(target, &mut self.macro_steps_after, &mut self.statistics, full, self.observer)
                     .map_break(Halt::Stopped)?;
                 let after = self.macro_steps_after.situation();
-                let schedule = scheduled(self.scheduler, &progress.schedule, (macro_steps, macro_step), after);
-                self.add(schedule, progress.delays + self.turn_cost, Some((state, macro_step as u32)))?;
+                let schedule = scheduled(self.scheduler, &progress.schedule, macro_steps, macro_step, after);
+                self.add(schedule, progress.delays + self.macro_step_cost, Some((state, macro_step as u32)))?;
                 number
             }
         };
@@ -388,7 +289,11 @@ where
                 Some(number) => number,
                 None => {
                     let number = self.nodes.len() as u32;
-                    self.add(under.schedule.clone(), under.delays + self.turn_cost, Some((state, *macro_step as u32)))?;
+                    self.add(
+                        under.schedule.clone(),
+                        under.delays + self.macro_step_cost,
+                        Some((state, *macro_step as u32)),
+                    )?;
                     new.push((number, place));
                     number
                 }
@@ -492,37 +397,4 @@ where
         let local = nodes + self.edges_there as usize * size_of::<Edge>();
         self.states.memory_bytes() + local as u64
     }
-
-    /// A way over edges that cycles may use from one state to another; the edges' sources and macro steps. At least one edge.
-    pub fn path(&self, from: u32, to: u32) -> Option<Vec<(u32, u32)>> {
-        let mut before: HashMap<u32, (u32, u32)> = HashMap::new();
-        let mut queue = std::collections::VecDeque::from([from]);
-        while let Some(state) = queue.pop_front() {
-            for edge in self.edges[state as usize].iter().filter(|edge| edge.follow()) {
-                if before.contains_key(&edge.to) {
-                    continue;
-                }
-                before.insert(edge.to, (state, edge.macro_step()));
-                if edge.to == to {
-                    return Some(trace_back(&before, from, to));
-                }
-                queue.push_back(edge.to);
-            }
-        }
-        None
-    }
-}
-
-fn trace_back(before: &HashMap<u32, (u32, u32)>, from: u32, to: u32) -> Vec<(u32, u32)> {
-    let mut way = Vec::new();
-    let mut at = to;
-    while let Some(&(state, macro_step)) = before.get(&at) {
-        way.push((state, macro_step));
-        at = state;
-        if at == from {
-            break;
-        }
-    }
-    way.reverse();
-    way
 }

@@ -24,31 +24,29 @@ where
     O: DelayObserver<M::Label, M::Fault>,
 {
     let mut edges = graph.edges[closing.from as usize].iter();
-    let edge = edges.find(|edge| edge.accept() && edge.to == closing.to).map_or(0, |edge| edge.macro_step());
-    let mut round = vec![edge];
+    let edge = edges.find(|edge| edge.accept() && edge.to == closing.to).expect("the edge that closes the cycle");
+    let mut round = vec![edge.macro_step()];
     if closing.to != closing.from {
-        round.extend(
-            graph.path(closing.to, closing.from).unwrap_or_default().into_iter().map(|(_, macro_step)| macro_step),
-        );
+        let path = graph.path(closing.to, closing.from).expect("a path back to where the cycle closes");
+        round.extend(path.into_iter().map(|(_, macro_step)| macro_step));
     }
     let stem = graph.trail(closing.from);
     let scheduler = graph.scheduler;
     let mut lengths = Vec::new();
     let mut costs = Vec::new();
     let mut trail = stem.clone();
-    let stem_told = replay(graph.model(), scheduler, &trail);
-    lengths.push(stem_told.path.len());
-    costs.push(stem_told.delays.len());
-    let mut told = stem_told;
+    let mut replayed = replay(graph.model(), scheduler, &trail);
+    lengths.push(replayed.path.len());
+    costs.push(replayed.delays.len());
     for _ in 0..ROUNDS_MAX {
         trail.extend_from_slice(&round);
-        told = replay(graph.model(), scheduler, &trail);
-        lengths.push(told.path.len());
-        costs.push(told.delays.len());
+        replayed = replay(graph.model(), scheduler, &trail);
+        lengths.push(replayed.path.len());
+        costs.push(replayed.delays.len());
     }
-    let cycle = told.path[lengths[0]..lengths[1]].to_vec();
-    told.path.truncate(lengths[0]);
-    Lasso { stem: told.path, cycle, loop_delays: steady(&costs) }
+    let cycle = replayed.path[lengths[0]..lengths[1]].to_vec();
+    replayed.path.truncate(lengths[0]);
+    Lasso { stem: replayed.path, cycle, loop_delays: steady(&costs) }
 }
 
 /// What a round costs once all rounds cost the same, if the last few do.

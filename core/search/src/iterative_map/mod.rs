@@ -56,6 +56,15 @@ pub enum Ask {
     Components,
 }
 
+/// Which cycles are looked for, and in which rounds.
+#[derive(Clone, Copy, Debug)]
+pub struct CycleRounds<'a> {
+    /// Which cycles.
+    pub goal: Goal,
+    /// The bounds of the rounds.
+    pub bounding: &'a IterativeDelayBounding,
+}
+
 /// What is found in a model.
 pub type FoundIn<M> = CycleOutcome<<M as Model>::Label, <M as Model>::Fault>;
 
@@ -88,8 +97,8 @@ pub fn iterative_cycles<M, D, O>(
     scheduler: &D,
     observer: &mut O,
     settings: &Settings,
-    bounding: &IterativeDelayBounding,
-    (goal, ask): (Goal, Ask),
+    rounds: CycleRounds<'_>,
+    ask: Ask,
     checkpoint: CheckpointPolicy<'_, CycleSnapshot>,
 ) -> Result<CycleOutcome<M::Label, M::Fault>, Unusable>
 where
@@ -97,8 +106,8 @@ where
     D: Scheduler<M::Label>,
     O: DelayObserver<M::Label, M::Fault>,
 {
-    let graph = Graph::new(model, scheduler, observer, settings, goal);
-    search(graph, bounding, ask == Ask::NestedDfs, checkpoint, |graph, maps, round| match ask {
+    let graph = Graph::new(model, scheduler, observer, settings, rounds.goal);
+    search(graph, rounds.bounding, ask == Ask::NestedDfs, checkpoint, |graph, maps, round| match ask {
         Ask::Map => map::round(graph, maps, round),
         Ask::NestedDfs => nested::round(graph, round),
         Ask::Components => scc::round(graph, round),
@@ -120,8 +129,8 @@ pub fn iterative_map_together<M, D, O>(
     scheduler: &D,
     observer: &mut O,
     settings: &Settings,
-    bounding: &IterativeDelayBounding,
-    (goal, alone_max): (Goal, usize),
+    rounds: CycleRounds<'_>,
+    alone_max: usize,
     checkpoint: CheckpointPolicy<'_, CycleSnapshot>,
 ) -> Result<Option<FoundIn<M>>, Unusable>
 where
@@ -130,12 +139,12 @@ where
     O: DelayObserver<M::Label, M::Fault>,
 {
     let Some((model, others)) = models.split_first_mut() else { return Ok(None) };
-    let graph = Graph::new(model, scheduler, observer, settings, goal);
+    let graph = Graph::new(model, scheduler, observer, settings, rounds.goal);
     let mut others = Others::new(others, scheduler, settings.cancel.clone());
     let round = |graph: &mut Graph<'_, M, D, O>, maps: &mut Maps, round: &mut Round| {
-        together::round(graph, (&mut others, alone_max), maps, round)
+        together::round(graph, &mut others, alone_max, maps, round)
     };
-    search(graph, bounding, false, checkpoint, round).map(Some)
+    search(graph, rounds.bounding, false, checkpoint, round).map(Some)
 }
 
 /// Looks for cycles with ever more steps: by components, since these are asked for breadth first.
@@ -144,8 +153,7 @@ pub(crate) fn cycles_by_depth<M, D, O>(
     scheduler: &D,
     observer: &mut O,
     settings: &Settings,
-    bounding: &IterativeDelayBounding,
-    goal: Goal,
+    rounds: CycleRounds<'_>,
     checkpoint: CheckpointPolicy<'_, CycleSnapshot>,
 ) -> Result<CycleOutcome<M::Label, M::Fault>, Unusable>
 where
@@ -153,8 +161,8 @@ where
     D: Scheduler<M::Label>,
     O: DelayObserver<M::Label, M::Fault>,
 {
-    let graph = Graph::new(model, scheduler, observer, settings, goal).by_depth();
-    search(graph, bounding, false, checkpoint, |graph, _, round| scc::round(graph, round))
+    let graph = Graph::new(model, scheduler, observer, settings, rounds.goal).by_depth();
+    search(graph, rounds.bounding, false, checkpoint, |graph, _, round| scc::round(graph, round))
 }
 
 /// Searches round by round, from where a snapshot was taken if there is one; each round starts from nothing if `anew`.
@@ -180,11 +188,11 @@ where
             return Ok(conclude(graph, ControlFlow::Break(reason.into()), searched));
         }
     }
-    let run = deepen(&mut graph, (&mut maps, &mut searched), bounding, anew, keep, round);
+    let run = deepen(&mut graph, &mut maps, &mut searched, bounding, anew, keep, round);
     Ok(conclude(graph, run, searched))
 }
 
-/// Says what came of a search, whose rounds ended like this.
+/// The outcome of a search whose rounds ended like this.
 fn conclude<M, D, O>(
     mut graph: Graph<'_, M, D, O>,
     ended: Run<Evidence>,
@@ -228,7 +236,8 @@ where
 
 fn deepen<'a, M, D, O>(
     graph: &mut Graph<'a, M, D, O>,
-    (maps, rounds): (&mut Maps, &mut Vec<Round>),
+    maps: &mut Maps,
+    rounds: &mut Vec<Round>,
     bounding: &IterativeDelayBounding,
     anew: bool,
     mut keep: Option<&mut dyn FnMut(CycleSnapshot)>,
@@ -258,12 +267,12 @@ where
         (round.work.edges, round.work.listed) = (graph.edges_there, graph.listed);
         rounds.push(round);
         found?;
-        let told = graph.observer.round(&round).map_break(Halt::Stopped);
+        let answer = graph.observer.round(&round).map_break(Halt::Stopped);
         if let Some(keep) = keep.as_mut().filter(|_| round.frontier > 0) {
             let kept = graph.kept();
             let (rounds, maps) = (rounds.clone(), maps.kept());
             keep(CycleSnapshot { rounds, maps, graph: if anew { kept.without_states() } else { kept } });
         }
-        told?;
+        answer?;
     }
 }

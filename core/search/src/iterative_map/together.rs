@@ -95,7 +95,8 @@ impl<M: Processes, D> Others<'_, M, D> {
 /// Calculates and refines what a bound allows; `maps` is what the caller's thread found out as long as it works alone.
 pub(super) fn round<M, D, O>(
     graph: &mut Graph<'_, M, D, O>,
-    (others, alone_max): (&mut Others<'_, M, D>, usize),
+    others: &mut Others<'_, M, D>,
+    alone_max: usize,
     maps: &mut Maps,
     round: &mut Round,
 ) -> Run<Evidence>
@@ -239,15 +240,15 @@ impl<M: Processes, D: Scheduler<M::Label>> Worker<'_, M, D> {
         }
         let mut progress = known.node(waiting.state).progress.clone();
         if let Some(met) = &waiting.met {
-            let by = (&*met.macro_steps, met.macro_step);
-            progress.schedule = scheduled(*scheduler, &progress.schedule, by, macro_steps.situation());
+            let situation = macro_steps.situation();
+            progress.schedule = scheduled(*scheduler, &progress.schedule, &met.macro_steps, met.macro_step, situation);
         }
         let mut taken = Vec::new();
-        let within = (*scheduler, known.bound);
-        let _: ControlFlow<()> = progress.take_macro_steps(within, &macro_steps, |progress, macro_step| {
-            taken.push((macro_step, progress.clone()));
-            ControlFlow::Continue(())
-        });
+        let _: ControlFlow<()> =
+            progress.take_macro_steps(*scheduler, known.bound, &macro_steps, |progress, macro_step| {
+                taken.push((macro_step, progress.clone()));
+                ControlFlow::Continue(())
+            });
         Some(Expanded { state: waiting.state, macro_steps: Arc::new(macro_steps), taken, progress })
     }
 }

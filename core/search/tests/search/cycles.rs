@@ -6,7 +6,9 @@ mod fewest_steps;
 mod reduction;
 
 use fabius_base::{Cancel, Limits, StopReason};
-use fabius_search::cycle::{CycleProviso, NoReduction, Order, components, dfs_fifo, nested_dfs, shortest};
+use fabius_search::cycle::{
+    CycleProviso, CycleQuestion, NoReduction, Order, ShortestBounds, components, dfs_fifo, nested_dfs, shortest,
+};
 use fabius_search::toy::{Edge, Node, Random, Toy};
 use fabius_search::{
     Completeness, CycleOutcome, Ending, Fairness, Found, Goal, Marks, Model, Next, ProcessSet, Processes, Quiet,
@@ -360,7 +362,7 @@ fn by_dfs_fifo(toy: &Toy, settings: &Settings, order: Order) -> ToyOutcome {
 }
 
 fn by_components(toy: &Toy, settings: &Settings, goal: Goal, fairness: Fairness) -> ToyOutcome {
-    let question = (goal, fairness);
+    let question = CycleQuestion { goal, fairness };
     components(&mut toy.clone(), &mut TreeStore::default(), &mut Quiet, settings, NoReduction, question)
 }
 

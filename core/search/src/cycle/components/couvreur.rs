@@ -19,60 +19,25 @@
 //!
 //! A state from which a transition leads to an active one is fully expanded.
 
+use super::pass::{FrameData, Pass, Root};
 use super::{Components, Number};
 use crate::cycle::acceptance_summary::AcceptanceSummary;
 use crate::cycle::outcome::{Goal, Run};
 use crate::cycle::proviso::Proviso;
-use crate::dfs_stack::DfsStack;
-use crate::model::{Marks, Model, Next, Processes};
+use crate::model::{Marks, Next, Processes};
 use crate::observer::Observer;
 use crate::outcome::Halt;
 use crate::snapshot::Rejection;
-use crate::state_log::StateLog;
 use crate::store::{Class, Payloads};
 use fabius_base::StopReason;
 use std::ops::ControlFlow;
-
-/// A depth-first search through the whole graph, or through a subproblem of it.
-pub(super) struct Pass<M: Model, C, Probe> {
-    pub(super) stack: DfsStack<M, FrameData, Probe>,
-    pub(super) roots: Vec<Root<C>>,
-    pub(super) active: Vec<Probe>,
-    /// If components may have to be split: the active states.
-    pub(super) states: StateLog,
-    /// Numbers up to this one are those of another pass.
-    pub(super) first: u32,
-    /// The subproblem to stay in.
-    pub(super) subproblem: Option<Number>,
-    /// The state on top is done with.
-    pub(super) leaving: bool,
-}
-
-/// A component, as far as it is known.
-pub(super) struct Root<C> {
-    pub(super) number: u32,
-    pub(super) sum: C,
-    /// Of the way from the active state before to the root.
-    pub(super) way: C,
-    /// Whether it has a transition.
-    pub(super) cyclic: bool,
-}
-
-/// What is kept with a state on the stack.
-#[derive(Clone, Copy)]
-pub(super) struct FrameData {
-    pub(super) number: u32,
-    /// Of the transition that led here.
-    pub(super) marks: Marks,
-    /// Some successor is active.
-    pub(super) closes: bool,
-}
 
 /// Why a pass came to a halt.
 pub(super) enum Halted {
     /// A run through all of the component on top counts.
     Found,
-    /// The component of the state on top was split.
+    /// The component of which the state on top is the root was split. Its parts are searched while the stack still has the path
+    /// to it; then the state is to be removed.
     Split,
     Exhausted,
 }
@@ -112,9 +77,6 @@ where
         pass: &mut Pass<M, C, S::Probe>,
         other: Option<&Pass<M, C, S::Probe>>,
     ) -> Run<M::Label, M::Fault, Halted> {
-        if std::mem::take(&mut pass.leaving) {
-            pass.stack.pop();
-        }
         while let Some(found) = pass.stack.next(self.model) {
             if self.watch.step_is_due() {
                 self.look(pass, other)?;
@@ -130,7 +92,6 @@ where
                 Next::Done(_) if self.fully_expand(pass) => {}
                 Next::Done(_) => {
                     if self.leave(pass)? {
-                        pass.leaving = true;
                         return ControlFlow::Continue(Halted::Split);
                     }
                     pass.stack.pop();
@@ -185,7 +146,7 @@ where
         if !progress && pass.is_active(was) {
             let way = pass.way_to_successor(self.model, label, marks);
             pass.merge(was.0, way);
-            return ControlFlow::Continue(pass.roots.last().is_some_and(|root| self.counts(&root.sum)));
+            return ControlFlow::Continue(self.counts(&pass.top_root().sum));
         }
         ControlFlow::Continue(false)
     }
@@ -223,10 +184,9 @@ where
 
     /// Adds the state on top to its component.
     pub(super) fn sum_up_top(&mut self, pass: &mut Pass<M, C, S::Probe>) {
-        let transient = pass.stack.top().is_some_and(|top| top.transient);
-        if let Some(root) = pass.roots.last_mut() {
-            root.sum.add_state(self.model, pass.stack.position.state(), transient);
-        }
+        let transient = pass.stack.top_frame().transient;
+        let root = pass.roots.last_mut().expect("an active state has a root");
+        root.sum.add_state(self.model, pass.stack.position.state(), transient);
     }
 
     /// Whether a run through all of this again and again is what is looked for.
@@ -236,18 +196,21 @@ where
 
     /// Expands the state on top in full, if it closes a cycle and was expanded in part.
     pub(super) fn fully_expand(&mut self, pass: &mut Pass<M, C, S::Probe>) -> bool {
-        let closes = pass.stack.top().is_some_and(|top| std::mem::take(&mut top.data.closes));
+        let closes = std::mem::take(&mut pass.stack.top_frame().data.closes);
         if !closes || self.goal == Goal::Livelock {
             return false;
         }
-        let Some((state, cursor)) = pass.stack.state_and_cursor() else { return false };
+        let (state, cursor) = pass.stack.state_and_cursor();
         self.proviso.fully_expand(self.model, state, cursor)
     }
 
     /// Ends the component of which the state on top is the root, if it is one. Whether the component was split.
     pub(super) fn leave(&mut self, pass: &mut Pass<M, C, S::Probe>) -> Run<M::Label, M::Fault, bool> {
-        let Some(top) = pass.stack.top().filter(|top| top.is_stored()) else { return ControlFlow::Continue(false) };
-        let number = top.data.number;
+        let top = pass.stack.top_frame();
+        let (is_stored, number, label) = (top.is_stored(), top.data.number, top.label);
+        if !is_stored {
+            return ControlFlow::Continue(false);
+        }
         let Some(root) = pass.roots.pop_if(|root| root.number == number) else { return ControlFlow::Continue(false) };
         let from = (number - pass.first) as usize - 1;
         let accepted = self.goal == Goal::Livelock || root.sum.marks().has(Marks::ACCEPTING);
@@ -255,7 +218,6 @@ where
         self.largest = self.largest.max((pass.active.len() - from) as u64);
         if root.cyclic && self.watch.rejects() {
             let why = if accepted { Rejection::Unfair } else { Rejection::NotAccepting };
-            let label = pass.stack.top().and_then(|top| top.label);
             self.watch.show_rejected(why, label, pass.stack.position.state());
         }
         if split {
@@ -268,75 +230,5 @@ where
         pass.active.truncate(from);
         pass.states.truncate(from);
         ControlFlow::Continue(split)
-    }
-}
-
-impl<M: Processes, C: AcceptanceSummary, Probe: Copy> Pass<M, C, Probe> {
-    pub(super) fn new<S: Payloads<Number, Probe = Probe>>(model: &M, first: u32, subproblem: Option<Number>) -> Self {
-        Self {
-            stack: DfsStack::new(model, S::MEMO_PER_WORD),
-            roots: Vec::new(),
-            active: Vec::new(),
-            states: StateLog::new(model.hidden_words()),
-            first,
-            subproblem,
-            leaving: false,
-        }
-    }
-
-    /// Whether a state with this number is to be entered.
-    #[inline]
-    pub(super) fn admits(&self, number: Number) -> bool {
-        match self.subproblem {
-            None => number == Number::NEW || number == Number::QUEUED,
-            Some(subproblem) => number == subproblem,
-        }
-    }
-
-    #[inline]
-    pub(super) fn is_active(&self, number: Number) -> bool {
-        self.first < number.0 && number.0 <= self.first + self.active.len() as u32
-    }
-
-    /// The sum of the way to the successor from the last stored state.
-    #[inline]
-    pub(super) fn way_to_successor(&self, model: &M, label: Option<M::Label>, marks: Marks) -> C {
-        let mut way = C::default();
-        way.add_step(model, label.as_ref(), marks);
-        for frame in self.stack.frames().iter().rev().take_while(|frame| !frame.is_stored()) {
-            way.add_step(model, frame.label.as_ref(), frame.data.marks);
-        }
-        way
-    }
-
-    /// There is a way from the state on top to the active state with this number.
-    pub(super) fn merge(&mut self, number: u32, mut sum: C) {
-        while let Some(root) = self.roots.pop_if(|root| number < root.number) {
-            sum.unite(&root.sum);
-            sum.unite(&root.way);
-        }
-        if let Some(root) = self.roots.last_mut() {
-            root.sum.unite(&sum);
-            root.cyclic = true;
-        }
-        if let Some(top) = self.stack.top() {
-            top.data.closes = true;
-        }
-    }
-
-    /// Goes back to the root of the component on top: it, whether it is transient, and the numbers of its component.
-    pub(super) fn retreat_to_root(&mut self) -> (Vec<u32>, bool, std::ops::RangeInclusive<u32>) {
-        let number = self.roots.last().map_or(0, |root| root.number);
-        self.stack.forget_ahead();
-        while self.stack.top().is_some_and(|top| !top.is_stored() || top.data.number != number) {
-            self.stack.pop();
-        }
-        let transient = self.stack.top().is_some_and(|top| top.transient);
-        (self.stack.position.state().to_vec(), transient, number..=self.first + self.active.len() as u32)
-    }
-
-    pub(super) fn memory_bytes(&self) -> u64 {
-        let beside = size_of_val::<[Root<C>]>(&self.roots) + size_of_val::<[Probe]>(&self.active);
-        self.stack.memory_bytes() + self.states.memory_bytes() + beside as u64
     }
 }

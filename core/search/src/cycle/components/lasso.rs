@@ -8,7 +8,7 @@
 //!                                                     append the shortest path from s to t;  s := t
 //! ```
 
-use super::couvreur::Pass;
+use super::pass::Pass;
 use super::{Components, Number};
 use crate::cycle::acceptance_summary::AcceptanceSummary;
 use crate::cycle::lasso::{Cycle, Lasso, is_at};
@@ -48,7 +48,7 @@ where
                 let mut stem: Vec<M::Label> = whole.stack.labels().collect();
                 let from = whole.stack.position.state().to_vec();
                 let (start, transient, members) = part.retreat_to_root();
-                stem.extend(self.way_between(&from, &start, transient)?);
+                stem.extend(self.path_between(&from, &start, transient)?);
                 (start, transient, members, stem)
             }
         };
@@ -70,7 +70,7 @@ where
     }
 
     /// The labels from one state to another.
-    pub(super) fn way_between(
+    pub(super) fn path_between(
         &mut self,
         from: &[u32],
         to: &[u32],
@@ -92,7 +92,8 @@ where
                     Answer::Yes(Lane::First)
                 }
             })?;
-        ControlFlow::Continue(path.into_iter().flatten().filter_map(|reached| reached.label).collect())
+        let path = path.expect("a path leads to the subproblem from the component that was split");
+        ControlFlow::Continue(path.into_iter().filter_map(|taken| taken.label).collect())
     }
 
     /// A cycle through `start` and other active states with these numbers that is what is looked for.
@@ -134,7 +135,7 @@ where
                 }
             };
             let path = shortest_path(self.model, &mut self.proviso, &mut self.watch, memory_bytes, &at, None, ask)?;
-            let Some(path) = path else { break };
+            let path = path.expect("a component has a path between any two of its states");
             for taken in &path {
                 sum.add_step(self.model, taken.label.as_ref(), taken.marks);
                 if !taken.transient {

@@ -20,11 +20,12 @@
 
 mod couvreur;
 mod lasso;
+mod pass;
 mod streett;
 
 use super::acceptance_summary::{AcceptanceSummary, Strong, Weak};
 use super::frontier::{Frontier, Seed};
-use super::outcome::{CycleOutcome, Fairness, Found, Goal, Run};
+use super::outcome::{CycleOutcome, CycleQuestion, Fairness, Found, Goal, Run};
 use super::proviso::Proviso;
 use super::watch::Watch;
 use crate::model::{Marks, Model, Processes};
@@ -32,8 +33,9 @@ use crate::observer::{Observer, Settings};
 use crate::outcome::Halt;
 use crate::snapshot::{Phase, SearchSnapshot};
 use crate::store::{Class, Payloads};
-use couvreur::{Halted, Pass};
+use couvreur::Halted;
 use fabius_base::StopReason;
+use pass::Pass;
 use std::ops::ControlFlow;
 use streett::Subproblem;
 
@@ -44,7 +46,7 @@ pub fn components<M, S, O, P>(
     observer: &mut O,
     settings: &Settings,
     proviso: P,
-    (goal, fairness): (Goal, Fairness),
+    CycleQuestion { goal, fairness }: CycleQuestion,
 ) -> CycleOutcome<M::Label, M::Fault>
 where
     M: Processes,
@@ -154,7 +156,10 @@ where
         loop {
             match self.explore(pass, None)? {
                 Halted::Found => return self.report(pass, None),
-                Halted::Split => self.search_subproblems(pass)?,
+                Halted::Split => {
+                    self.search_subproblems(pass)?;
+                    pass.stack.pop();
+                }
                 Halted::Exhausted => return ControlFlow::Continue(()),
             }
         }

@@ -9,7 +9,8 @@
 //! A process that is enabled in a component somewhere and never moves there makes a run through all of it unfair.
 //! A fair run avoids the states where the process is enabled (a Streett condition).
 
-use super::couvreur::{Halted, Pass};
+use super::couvreur::Halted;
+use super::pass::Pass;
 use super::{Components, Number};
 use crate::cycle::acceptance_summary::{self, AcceptanceSummary};
 use crate::cycle::outcome::Run;
@@ -44,12 +45,14 @@ where
             let mut pass = Pass::new::<S>(self.model, first, Some(subproblem.number));
             for index in 0..subproblem.states.len() {
                 let class = subproblem.states.recall(self.store, index, &mut state);
-                let mut going = self.start(&mut pass, &state, class)?;
-                while going {
+                if !self.start(&mut pass, &state, class)? {
+                    continue;
+                }
+                loop {
                     match self.explore(&mut pass, Some(whole))? {
                         Halted::Found => return self.report(whole, Some(&mut pass)),
-                        Halted::Split => {}
-                        Halted::Exhausted => going = false,
+                        Halted::Split => drop(pass.stack.pop()),
+                        Halted::Exhausted => break,
                     }
                 }
             }

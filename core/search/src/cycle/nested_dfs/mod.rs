@@ -21,7 +21,7 @@
 //!   s.red := all_red
 //! ```
 //!
-//! When a red search starts, only states are cyan from which the accepting transition can be reached: a way to one of
+//! When a red search starts, only states are cyan from which the accepting transition can be reached: a path to one of
 //! them closes a cycle with it. The order in which red searches start (that in which accepting
 //! transitions are left behind for good) is why no state needs to be red twice. A state all of whose
 //! successors are red lies on no acceptance cycle, and is as good as red (`all_red`).
@@ -37,16 +37,21 @@
 //! full: each cycle has such a state. The red search must see the same transitions; whether a state was
 //! expanded in full is kept with it, and therefore no state is passed through on trust.
 
-use super::lasso::{Cycle, Lasso};
-use super::outcome::{CycleOutcome, Found, Goal, Run};
+mod evidence;
+mod mark;
+
+pub use mark::Mark;
+
+use super::outcome::{CycleOutcome, Found, Run};
 use super::proviso::Proviso;
 use super::watch::Watch;
-use crate::dfs_stack::{Closed, DfsStack, TransientPolicy};
+use crate::dfs_stack::{DfsStack, TransientPolicy};
 use crate::model::{Marks, Model, Next};
 use crate::observer::{Observer, Settings};
 use crate::outcome::Halt;
-use crate::snapshot::{Phase, Rejection, SearchSnapshot};
+use crate::snapshot::{Phase, Rejection};
 use crate::store::{Class, Payloads, Store};
+use mark::Colour;
 use std::ops::ControlFlow;
 
 /// Searches for a cycle with a transition that is marked [`Marks::ACCEPTING`], in the order in which `model` lists
@@ -91,66 +96,6 @@ struct NestedDfs<'a, M: Model, S: Store, O, P> {
     accepting: u8,
     /// Whether any transient state was looked up.
     looked_up: bool,
-}
-
-/// What is kept with each state: its colour, whether it is red, whether it was expanded in full although
-/// the model left something out, and how many accepting transitions the stack had when it became cyan.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Mark(u8);
-
-/// How far the blue search is with a state.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Colour {
-    White,
-    Cyan,
-    Blue,
-}
-
-impl Mark {
-    const CYAN: u8 = 1;
-    const BLUE: u8 = 2;
-    const RED: u8 = 4;
-    const FULL: u8 = 8;
-    const COUNT_SHIFT: u32 = 4;
-    const COUNT_MASK: u8 = 15;
-
-    fn colour(self) -> Colour {
-        match self.0 & 3 {
-            0 => Colour::White,
-            Self::CYAN => Colour::Cyan,
-            _ => Colour::Blue,
-        }
-    }
-
-    fn is_red(self) -> bool {
-        self.0 & Self::RED != 0
-    }
-
-    fn is_full(self) -> bool {
-        self.0 & Self::FULL != 0
-    }
-
-    fn count(self) -> u8 {
-        self.0 >> Self::COUNT_SHIFT
-    }
-
-    fn enter(&mut self, count: u8) {
-        self.0 = (self.0 & (Self::RED | Self::FULL)) | Self::CYAN | (count << Self::COUNT_SHIFT);
-    }
-
-    fn leave(&mut self, red: bool, full: bool) {
-        self.0 = (self.0 & !3) | Self::BLUE;
-        if red {
-            self.0 |= Self::RED;
-        }
-        if full {
-            self.0 |= Self::FULL;
-        }
-    }
-
-    fn redden(&mut self) {
-        self.0 |= Self::RED;
-    }
 }
 
 /// What is kept with a state on the stack.
@@ -228,7 +173,7 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
             return ControlFlow::Continue(true);
         };
         self.looked_up |= transient;
-        let count = (self.accepting + u8::from(accepting)) & Mark::COUNT_MASK;
+        let count = (self.accepting + u8::from(accepting)) & Mark::COUNT_MAX;
         let mark = self.store.payload(probe).1;
         match mark.colour() {
             Colour::White => {
@@ -247,9 +192,7 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
                 if self.watch.rejects() {
                     self.watch.show_rejected(Rejection::NotAccepting, label, self.stack.position.state());
                 }
-                if let Some(top) = self.stack.top() {
-                    top.data.closes = true;
-                }
+                self.stack.top_frame().data.closes = true;
             }
             Colour::Blue if accepting && !mark.is_red() => {
                 mark.redden();
@@ -270,27 +213,26 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
     }
 
     fn count_accepting(&mut self, accepting: bool) {
-        self.accepting = (self.accepting + u8::from(accepting)) & Mark::COUNT_MASK;
+        self.accepting = (self.accepting + u8::from(accepting)) & Mark::COUNT_MAX;
     }
 
     /// Expands the state on top in full, if it closes a cycle and was expanded in part.
     fn fully_expand(&mut self) -> bool {
-        let wanted = self.stack.top().is_some_and(|top| top.data.closes && !top.data.fully_expanded);
-        if !wanted {
+        let data = self.stack.top_frame().data;
+        if !data.closes || data.fully_expanded {
             return false;
         }
-        let Some((state, cursor)) = self.stack.state_and_cursor() else { return false };
+        let (state, cursor) = self.stack.state_and_cursor();
         let fully_expanded = self.proviso.fully_expand(self.model, state, cursor);
-        if let Some(top) = self.stack.top() {
-            top.data.full |= fully_expanded;
-            top.data.fully_expanded = true;
-        }
+        let data = &mut self.stack.top_frame().data;
+        data.full |= fully_expanded;
+        data.fully_expanded = true;
         fully_expanded
     }
 
     /// Leaves the state on top, after a red search from it if the transition to it is accepting. Whether it is red.
     fn leave(&mut self) -> Run<M::Label, M::Fault, bool> {
-        let Some(top) = self.stack.top() else { return ControlFlow::Continue(true) };
+        let top = self.stack.top_frame();
         let (data, label, class, is_stored) = (top.data, top.label, top.class(), top.is_stored());
         let red = data.all_red || data.accepting;
         if is_stored {
@@ -298,12 +240,12 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
             self.store.payload(probe).1.leave(red, data.full);
         }
         if data.accepting && !data.all_red {
-            top_is_new(&mut self.stack);
+            self.stack.top_frame().data.fully_expanded = false;
             self.stack.rewind(self.model);
             self.red()?;
             self.no_way_back(label);
         }
-        self.accepting = (self.accepting + Mark::COUNT_MASK + u8::from(!data.accepting)) & Mark::COUNT_MASK;
+        self.accepting = (self.accepting + Mark::COUNT_MAX + u8::from(!data.accepting)) & Mark::COUNT_MAX;
         self.stack.pop();
         self.stack.announce_top(self.store);
         ControlFlow::Continue(red)
@@ -361,54 +303,12 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
 
     /// Expands in full what the blue search expanded in full.
     fn fully_expand_again(&mut self) -> bool {
-        let wanted =
-            self.stack.top().is_some_and(|top| top.data.full && !std::mem::replace(&mut top.data.fully_expanded, true));
-        if !wanted {
+        let data = &mut self.stack.top_frame().data;
+        if !data.full || std::mem::replace(&mut data.fully_expanded, true) {
             return false;
         }
-        let Some((state, cursor)) = self.stack.state_and_cursor() else { return false };
+        let (state, cursor) = self.stack.state_and_cursor();
         self.proviso.fully_expand(self.model, state, cursor)
-    }
-
-    /// The successor, which is on the stack, closes the cycle.
-    #[cold]
-    fn report<T>(&mut self, label: Option<M::Label>, class: Class) -> Run<M::Label, M::Fault, T> {
-        let Closed { stem, cycle, state } = self.stack.close_cycle(self.store, label, class);
-        let mut initial = Vec::new();
-        let _ = self.model.initial(&mut initial);
-        let lasso = Lasso {
-            goal: Goal::AcceptanceCycle,
-            lead: Vec::new(),
-            from: &initial,
-            stem,
-            cycle: Cycle::Any(cycle, state, class == Class::Transient),
-        };
-        let memory_bytes = self.memory_bytes();
-        let found = lasso.shortened(self.model, &mut self.proviso, &mut self.watch, memory_bytes);
-        ControlFlow::Break(Halt::Found(found))
-    }
-
-    #[cold]
-    fn fault(&mut self, label: Option<M::Label>, fault: M::Fault) -> Run<M::Label, M::Fault> {
-        let path = self.stack.labels().chain(label).collect();
-        ControlFlow::Break(Halt::Found(Found::Fault { path, fault }))
-    }
-
-    #[cold]
-    fn look(&mut self, phase: Phase) -> Run<M::Label, M::Fault> {
-        self.watch.look(self.memory_bytes(), self.store.is_full())?;
-        if let Some(wanted) = self.watch.snapshot_request() {
-            let look = SearchSnapshot::at(phase).along_many(wanted, self.stack.depth(), self.stack.labels());
-            self.watch.show(SearchSnapshot { stack: self.stack.len() as u64, ..look });
-        }
-        ControlFlow::Continue(())
-    }
-
-    /// A red search found nothing: no way leads back to the accepting transition `label`.
-    fn no_way_back(&mut self, label: Option<M::Label>) {
-        if self.watch.rejects() {
-            self.watch.show_rejected(Rejection::NoWayBack, label, self.stack.position.state());
-        }
     }
 
     fn memory_bytes(&self) -> u64 {
@@ -419,11 +319,4 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
 /// What is looked up: all transient states with a reduction, and once any of them was.
 fn policy<M: Model, P: Proviso<M>>(any_looked_up: bool) -> TransientPolicy {
     if P::REDUCES || any_looked_up { TransientPolicy::LOOK_UP_ALL } else { TransientPolicy::SKIP_LOOKUP }
-}
-
-/// The state on top will be expanded once more.
-fn top_is_new<M: Model, Probe: Copy>(stack: &mut DfsStack<M, FrameData, Probe>) {
-    if let Some(top) = stack.top() {
-        top.data.fully_expanded = false;
-    }
 }

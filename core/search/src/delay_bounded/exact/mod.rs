@@ -34,7 +34,7 @@ mod rounds;
 
 use super::checkpoint::ExactSnapshot;
 use super::replay::replay;
-use super::{DelayObserver, IterativeDelayBounding, Listing, Origin, Round, SHOWN_TURNS_MAX};
+use super::{DelayObserver, IterativeDelayBounding, Listing, Origin, Round, SHOWN_MACRO_STEPS_MAX};
 use super::{is_choice, scheduled};
 use crate::checkpoint::{ByRounds, CheckpointPolicy, Unusable};
 use crate::model::{Ending, Processes};
@@ -74,7 +74,7 @@ where
     O: DelayObserver<M::Label, M::Fault>,
 {
     let settings = checkpoint.settings(settings);
-    let mut search = Exact::new((model, scheduler, observer), &settings, bounding);
+    let mut search = Exact::new(model, scheduler, observer, &settings, bounding);
     let run = search.run(checkpoint)?;
     Ok(search.conclude(run))
 }
@@ -118,7 +118,9 @@ where
     O: DelayObserver<M::Label, M::Fault>,
 {
     fn new(
-        (model, scheduler, observer): (&'a mut M, &'a D, &'a mut O),
+        model: &'a mut M,
+        scheduler: &'a D,
+        observer: &'a mut O,
         settings: &'a Settings,
         bounding: &'a IterativeDelayBounding,
     ) -> Self {
@@ -150,10 +152,10 @@ where
         // Without a bound on choices, what was run in every state is known, even if pairs are left.
         let frontier = self.finished.last().map_or(u64::MAX, |round| round.frontier);
         let is_whole = self.states.open == 0;
-        let left = (is_whole || self.bounding.choices.is_some() && frontier == 0, !is_whole);
+        let nothing_left = is_whole || self.bounding.choices.is_some() && frontier == 0;
         let outcome = self.violations.conclude(run, self.states.words.store.exactness(), self.statistics);
         let product_states = self.settled.len() as u64;
-        Outcome { product_states, ..outcome.by_rounds(self.finished, left, StopReason::Delays) }
+        Outcome { product_states, ..outcome.by_rounds(self.finished, nothing_left, !is_whole, StopReason::Delays) }
     }
 
     fn first_pair(&mut self, initial: &[u32]) -> ControlFlow<StopReason, Pair> {
@@ -277,7 +279,7 @@ where
             self.statistics.matched += 1;
             return ControlFlow::Continue(());
         }
-        let target = self.macro_steps.target(index).unwrap_or(&[]).to_vec();
+        let target = self.macro_steps.target(index).expect("the macro step leads to a state").to_vec();
         let (next, inserted) = self.successor(Pair { depth, ..pair }, index, &target).map_break(Halt::Stopped)?;
         self.statistics.matched += u64::from(inserted == Inserted::Old);
         if self.is_news(&next) {
@@ -292,7 +294,7 @@ where
         let (state, inserted) = self.number_of(target)?;
         let before = self.schedules.get(pair.schedule);
         let situation = self.states.situation(state, target);
-        let after = scheduled(self.scheduler, before, (&self.macro_steps, index), situation);
+        let after = scheduled(self.scheduler, before, &self.macro_steps, index, situation);
         ControlFlow::Continue((Pair { state, schedule: self.schedules.number_of(after), ..pair }, inserted))
     }
 
@@ -349,7 +351,7 @@ where
             frontier: Some((self.now.len() + self.later.len()) as u64),
             ..SearchSnapshot::at(Phase::Delays(self.bound))
         };
-        let look = if wanted.whole || trail.len() <= SHOWN_TURNS_MAX {
+        let look = if wanted.whole || trail.len() <= SHOWN_MACRO_STEPS_MAX {
             look.along(wanted, replay(self.listing.model, self.scheduler, &trail).path.into_iter())
         } else {
             look

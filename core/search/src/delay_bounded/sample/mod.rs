@@ -281,15 +281,14 @@ where
             let process = self.scheduler.next(&schedule);
             let mut macro_steps =
                 (0..self.macro_steps.len()).filter(|&macro_step| self.macro_steps.get(macro_step).process == process);
-            let first = macro_steps.find(|&macro_step| self.macro_steps.target(macro_step).is_some());
+            let first = macro_steps.find_map(|index| Some((index, self.macro_steps.target(index)?.to_vec())));
             let is_new = seen.insert((self.macro_steps.state().to_vec(), schedule.clone()));
-            let Some(index) = first.filter(|_| is_new) else { return ControlFlow::Continue(taken) };
-            let target = self.macro_steps.target(index).unwrap_or(&[]).to_vec();
+            let Some((index, target)) = first.filter(|_| is_new) else { return ControlFlow::Continue(taken) };
             self.listing
                 .list(&target, &mut self.macro_steps_after, &mut self.statistics, false, self.observer)
                 .map_break(Halt::Stopped)?;
             schedule =
-                scheduled(self.scheduler, &schedule, (&self.macro_steps, index), self.macro_steps_after.situation());
+                scheduled(self.scheduler, &schedule, &self.macro_steps, index, self.macro_steps_after.situation());
             std::mem::swap(&mut self.macro_steps, &mut self.macro_steps_after);
         }
         ControlFlow::Continue(LENGTH_MAX)
@@ -321,15 +320,15 @@ where
                 self.report(ViolationKind::InvalidEnd, None)?;
             }
             let process = self.choose(sampler, taken, &mut schedule);
-            let Some(index) = self.draw_turn(process)? else { return ControlFlow::Continue(()) };
+            let Some(index) = self.draw_macro_step(process)? else { return ControlFlow::Continue(()) };
             self.path.extend_from_slice(self.macro_steps.labels(index));
             self.statistics.depth = self.statistics.depth.max(self.path.len() as u64);
-            let target = self.macro_steps.target(index).unwrap_or(&[]).to_vec();
+            let target = self.macro_steps.target(index).expect("the macro step leads to a state").to_vec();
             self.listing
                 .list(&target, &mut self.macro_steps_after, &mut self.statistics, false, self.observer)
                 .map_break(Halt::Stopped)?;
             schedule =
-                scheduled(self.scheduler, &schedule, (&self.macro_steps, index), self.macro_steps_after.situation());
+                scheduled(self.scheduler, &schedule, &self.macro_steps, index, self.macro_steps_after.situation());
             if let Some(process) = process {
                 self.tell(sampler, process, index).map_break(Halt::Stopped)?;
             }
@@ -355,7 +354,7 @@ where
         })
     }
 
-    /// Tells the sampler of a macro step from `macro_steps` to `turns_after`.
+    /// Tells the sampler of a macro step from `macro_steps` to `macro_steps_after`.
     fn tell(&mut self, sampler: &mut dyn Sampler<M, D>, process: u8, index: usize) -> ControlFlow<StopReason> {
         let enabled = *self.macro_steps.enabled();
         let of_interest = self.macro_steps.labels(index).first().is_some_and(|label| (self.samples.of_interest)(label));
@@ -363,13 +362,13 @@ where
     }
 
     /// One of the macro steps of a process that lead on; faulty ones are reported.
-    fn draw_turn(&mut self, process: Option<u8>) -> ControlFlow<Halt, Option<usize>> {
-        let mut ways = Vec::new();
+    fn draw_macro_step(&mut self, process: Option<u8>) -> ControlFlow<Halt, Option<usize>> {
+        let mut leading = Vec::new();
         let mut from = 0;
         while let Some(index) = self.macro_steps.next_of(process, from) {
             from = index + 1;
             match &self.macro_steps.get(index).end {
-                MacroStepEnd::State(_) => ways.push(index),
+                MacroStepEnd::State(_) => leading.push(index),
                 MacroStepEnd::Fault(fault) => {
                     let kind = ViolationKind::Fault(*fault);
                     self.report(kind, Some(index))?;
@@ -377,21 +376,21 @@ where
                 MacroStepEnd::Stuck(_) => self.report(ViolationKind::InvalidEnd, Some(index))?,
             }
         }
-        ControlFlow::Continue(ways.get(self.random.below(ways.len())).copied())
+        ControlFlow::Continue(leading.get(self.random.below(leading.len())).copied())
     }
 
     /// Whether the macro step taken and what another process could do instead get in each other's way.
     fn races(&mut self, taken: usize, other: u8) -> ControlFlow<StopReason, bool> {
-        let mut elsewhere = MacroSteps::default();
+        let mut after_other = MacroSteps::default();
         let mut from = 0;
         while let Some(index) = self.macro_steps.next_of(Some(other), from) {
             from = index + 1;
             let Some(target) = self.macro_steps.target(index) else { return ControlFlow::Continue(true) };
-            self.listing.list(target, &mut elsewhere, &mut self.statistics, false, self.observer)?;
-            let then = find(&elsewhere, self.macro_steps.labels(taken));
+            self.listing.list(target, &mut after_other, &mut self.statistics, false, self.observer)?;
+            let then = find(&after_other, self.macro_steps.labels(taken));
             let before = find(&self.macro_steps_after, self.macro_steps.labels(index));
             let (Some(then), Some(before)) = (then, before) else { return ControlFlow::Continue(true) };
-            if elsewhere.target(then) != self.macro_steps_after.target(before) {
+            if after_other.target(then) != self.macro_steps_after.target(before) {
                 return ControlFlow::Continue(true);
             }
         }

@@ -1,7 +1,7 @@
 //! The graph between two rounds, as it is written down; see [`crate::checkpoint`].
 
 use super::{Edge, Graph, Node, Progress};
-use crate::checkpoint::{Retraced, Unusable, Visit, origins, retrace};
+use crate::checkpoint::{Relister, Retraced, Unusable, Visit, origins, retrace};
 use crate::delay_bounded::{DelayObserver, Origin};
 use crate::model::Processes;
 use crate::outcome::Statistics;
@@ -134,8 +134,13 @@ where
             places: vec![0; states],
             schedules: vec![None; states],
         };
-        let counted = (&mut self.statistics, &mut *self.observer);
-        let walked = retrace((&mut self.listing, self.scheduler), &kept.origins, counted, &mut again)?;
+        let mut lister = Relister {
+            listing: &mut self.listing,
+            scheduler: self.scheduler,
+            statistics: &mut self.statistics,
+            observer: &mut *self.observer,
+        };
+        let walked = retrace(&mut lister, &kept.origins, &mut again)?;
         if walked.is_break() {
             return Ok(walked);
         }

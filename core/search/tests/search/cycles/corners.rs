@@ -229,8 +229,14 @@ fn long_paths_and_rings_need_no_stack() {
             for fairness in FAIRNESSES {
                 for (goal, truth) in [(Goal::AcceptanceCycle, accepting), (Goal::Livelock, livelock)] {
                     let mut store = TreeStore::default();
-                    let outcome =
-                        components(&mut ring, &mut store, &mut Quiet, &settings, NoReduction, (goal, fairness));
+                    let outcome = components(
+                        &mut ring,
+                        &mut store,
+                        &mut Quiet,
+                        &settings,
+                        NoReduction,
+                        CycleQuestion { goal, fairness },
+                    );
                     assert_eq!(outcome.first().is_some(), truth, "{marked} {goal:?} {fairness:?}");
                     if let Some(Found::Lasso { cycle, .. }) = outcome.into_first() {
                         assert_eq!(cycle.len(), states as usize);

@@ -85,9 +85,9 @@ fn a_shortest_run_has_as_few_steps_as_there_can_be() {
                     &mut toy.clone(),
                     &mut Quiet,
                     &Settings::default(),
-                    (goal, fairness),
+                    CycleQuestion { goal, fairness },
                     resting,
-                    (bound, u64::MAX),
+                    ShortestBounds { steps: bound, work_max: u64::MAX },
                 )
             };
             let short = |bound| resting(&ProcessSet::EMPTY, bound);
@@ -135,7 +135,7 @@ fn a_run_is_not_called_shortest_where_not_all_was_seen() {
         ..Node::default()
     };
     let toy = Toy::new(ring.iter().enumerate().map(edges).collect(), 0);
-    let question = (Goal::AcceptanceCycle, Fairness::None);
+    let question = CycleQuestion { goal: Goal::AcceptanceCycle, fairness: Fairness::None };
     let within = |states_max| {
         let limits = Limits { states_max: Some(states_max), ..Limits::default() };
         shortest(
@@ -144,7 +144,7 @@ fn a_run_is_not_called_shortest_where_not_all_was_seen() {
             &Settings { limits, ..Settings::default() },
             question,
             &ProcessSet::EMPTY,
-            (30, u64::MAX),
+            ShortestBounds { steps: 30, work_max: u64::MAX },
         )
     };
     let few = within(5);
@@ -162,14 +162,14 @@ fn a_shortest_run_is_proved_to_be_that_by_however_little_work() {
             let goal = if seed % 2 == 0 { Goal::AcceptanceCycle } else { Goal::Livelock };
             let fewest = fewest_steps(&toy, goal, fairness);
             let within = |work_max| {
-                let question = (goal, fairness);
+                let question = CycleQuestion { goal, fairness };
                 shortest(
                     &mut toy.clone(),
                     &mut Quiet,
                     &Settings::default(),
                     question,
                     &ProcessSet::EMPTY,
-                    (FAR, work_max),
+                    ShortestBounds { steps: FAR, work_max },
                 )
             };
             let all = within(u64::MAX);

@@ -156,7 +156,7 @@ fn no_transition_is_put_off_for_ever() {
             let outcome = if nested {
                 nested_dfs(&mut model, &mut TreeStore::default(), &mut quiet, &settings, CycleProviso)
             } else {
-                let question = (Goal::AcceptanceCycle, Fairness::None);
+                let question = CycleQuestion { goal: Goal::AcceptanceCycle, fairness: Fairness::None };
                 components(&mut model, &mut TreeStore::default(), &mut quiet, &settings, CycleProviso, question)
             };
             check_found(&toy, &outcome, Goal::AcceptanceCycle, Fairness::None);

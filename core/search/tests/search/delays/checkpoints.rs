@@ -9,7 +9,7 @@ use fabius_search::delay_bounded::{DelayObserver, ExactSnapshot, FastSnapshot, I
 use fabius_search::delay_bounded::{exact, fast};
 use fabius_search::depth_bounded::{DepthSettings, DepthSnapshot, Keep, Revisit};
 use fabius_search::depth_bounded::{depth_bounded, depth_bounded_cycles};
-use fabius_search::iterative_map::{Ask, CycleSnapshot, iterative_cycles, iterative_map_together};
+use fabius_search::iterative_map::{Ask, CycleRounds, CycleSnapshot, iterative_cycles, iterative_map_together};
 use fabius_search::schedule::{Alike, RandomOrder, RoundRobin, RunToCompletion, Scheduler};
 use fabius_search::toy::Random;
 use fabius_search::{
@@ -350,29 +350,23 @@ fn assert_same_cycles(pieces: &Cycles, whole: &Cycles, what: &str) {
 fn cycles_in_pieces<D: Scheduler<Label, State: Send + Sync> + Clone + Send>(
     toys: &Toys,
     scheduler: &D,
-    question: (Goal, Ask),
+    (goal, ask): (Goal, Ask),
     seed: u64,
 ) -> u32 {
     let (bounding, settings) = (
         IterativeDelayBounding { increment: 1 + seed as u32 % 2, ..IterativeDelayBounding::default() },
         Settings::default(),
     );
-    let whole = iterative_cycles(
-        &mut toys.clone(),
-        scheduler,
-        &mut Quiet,
-        &settings,
-        &bounding,
-        question,
-        CheckpointPolicy::none(),
-    );
+    let rounds = CycleRounds { goal, bounding: &bounding };
+    let whole =
+        iterative_cycles(&mut toys.clone(), scheduler, &mut Quiet, &settings, rounds, ask, CheckpointPolicy::none());
     let whole = whole.expect("there is nothing to go on from");
     let (found, stops) = round_by_round(|checkpoint| {
         let mut toys = toys.clone();
-        iterative_cycles(&mut toys, scheduler, &mut RoundByRound, &settings, &bounding, question, checkpoint)
+        iterative_cycles(&mut toys, scheduler, &mut RoundByRound, &settings, rounds, ask, checkpoint)
             .expect("the same search")
     });
-    assert_same_cycles(&found, &whole, &format!("{seed}, {question:?}"));
+    assert_same_cycles(&found, &whole, &format!("{seed}, {goal:?}, {ask:?}"));
     stops
 }
 
@@ -384,25 +378,26 @@ fn together_in_pieces<D: Scheduler<Label, State: Send + Sync> + Clone + Send>(
     seed: u64,
 ) -> u32 {
     let (bounding, settings) = (IterativeDelayBounding::default(), Settings::default());
-    let question = (goal, [0, 5, 30][seed as usize % 3]);
+    let rounds = CycleRounds { goal, bounding: &bounding };
+    let alone_max = [0, 5, 30][seed as usize % 3];
     let mut workers = vec![toys.clone(); 2];
     let whole = iterative_map_together(
         &mut workers,
         scheduler,
         &mut Quiet,
         &settings,
-        &bounding,
-        question,
+        rounds,
+        alone_max,
         CheckpointPolicy::none(),
     );
     let whole = whole.expect("there is nothing to go on from").expect("there are models");
     let (found, stops) = round_by_round(|checkpoint| {
         let mut workers = vec![toys.clone(); 2];
-        iterative_map_together(&mut workers, scheduler, &mut RoundByRound, &settings, &bounding, question, checkpoint)
+        iterative_map_together(&mut workers, scheduler, &mut RoundByRound, &settings, rounds, alone_max, checkpoint)
             .expect("the same search")
             .expect("there are models")
     });
-    assert_same_cycles(&found, &whole, &format!("{seed}, together, {question:?}"));
+    assert_same_cycles(&found, &whole, &format!("{seed}, together, {goal:?}, {alone_max}"));
     stops
 }
 

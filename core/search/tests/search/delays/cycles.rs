@@ -6,7 +6,7 @@ use fabius_base::{Limits, StopReason};
 use fabius_search::checkpoint::CheckpointPolicy;
 use fabius_search::cycle::{Found, Goal};
 use fabius_search::delay_bounded::{Coverage, IterativeDelayBounding};
-use fabius_search::iterative_map::{ALONE_MAX, Ask, iterative_cycles, iterative_map_together};
+use fabius_search::iterative_map::{ALONE_MAX, Ask, CycleRounds, iterative_cycles, iterative_map_together};
 use fabius_search::schedule::{Alike, RandomOrder, RoundRobin, RunToCompletion, Scheduler};
 use fabius_search::{Completeness, CycleOutcome, Marks, Model, Next, Quiet, Settings};
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,15 +27,15 @@ fn search<D: Scheduler<Label>>(
     toys: &Toys,
     scheduler: &D,
     bounding: &IterativeDelayBounding,
-    question: (Goal, Ask),
+    (goal, ask): (Goal, Ask),
 ) -> CycleOutcome<Label, u32> {
     iterative_cycles(
         &mut toys.clone(),
         scheduler,
         &mut Quiet,
         &Settings::default(),
-        bounding,
-        question,
+        CycleRounds { goal, bounding },
+        ask,
         CheckpointPolicy::none(),
     )
     .expect("there is nothing to go on from")
@@ -50,15 +50,14 @@ fn together<D: Scheduler<Label, State: Send + Sync> + Clone + Send>(
     (threads, alone_max): (usize, usize),
 ) -> CycleOutcome<Label, u32> {
     let mut models = vec![toys.clone(); threads];
-    let question = (goal, alone_max);
     let settings = Settings::default();
     let found = iterative_map_together(
         &mut models,
         scheduler,
         &mut Quiet,
         &settings,
-        bounding,
-        question,
+        CycleRounds { goal, bounding },
+        alone_max,
         CheckpointPolicy::none(),
     );
     found.expect("there is nothing to go on from").expect("there are models")
@@ -303,14 +302,14 @@ fn limits_end_a_search_by_several_threads() {
     let run = |settings: &Settings| {
         let mut models = vec![toys.clone(); 3];
         let all = IterativeDelayBounding::default();
-        let question = (Goal::Livelock, 64);
+        let rounds = CycleRounds { goal: Goal::Livelock, bounding: &all };
         iterative_map_together(
             &mut models,
             &RoundRobin(Alike),
             &mut Quiet,
             settings,
-            &all,
-            question,
+            rounds,
+            64,
             CheckpointPolicy::none(),
         )
         .expect("there is nothing to go on from")
