@@ -391,6 +391,7 @@ impl Seen {
                 Notice::Changed(_)
                 | Notice::Progress(_)
                 | Notice::Hints(_)
+                | Notice::Checked(_)
                 | Notice::Met(..)
                 | Notice::Answered(..) => {}
             }

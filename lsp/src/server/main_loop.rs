@@ -16,6 +16,7 @@ use super::questions;
 use super::service::{Incoming, Pending, error};
 use super::settings::Settings;
 use super::status::{self, ProgressBars};
+use crate::ide::actions;
 use crate::ide::diagnostics::{Diagnostic, diagnostics};
 use crate::session::checker::{CheckEventKind, EventSink, said};
 use crate::session::jobs::RunId;
@@ -456,6 +457,7 @@ impl MainLoop {
                     self.refresh();
                 }
                 Notice::Decided(..) | Notice::Scheduled(_) => {}
+                Notice::Checked(name) => self.try_fixes(&name),
                 Notice::Met(run, found, loaded) => {
                     if let Some((id, _)) = self.asked.remove(&run) {
                         self.pending.answer(&id, Ok(own::met(*found, &loaded)));
@@ -475,6 +477,13 @@ impl MainLoop {
             }
         }
         self.end_orphaned_bars();
+    }
+
+    /// Checks the fixes that could be offered for what is wrong with a document, in the background.
+    fn try_fixes(&mut self, name: &str) {
+        let (Some(reading), Some(document)) = (self.session.reading(name), self.session.document(name)) else { return };
+        let wanted = actions::worth_trying(name, document, &reading);
+        wanted.into_iter().for_each(|text| self.session.try_text(name, text));
     }
 
     fn end_orphaned_bars(&mut self) {

@@ -144,14 +144,6 @@ impl Session {
         std::iter::once(over).chain(failed).chain(changed).collect()
     }
 
-    /// Tries the fixes that could be offered for what is wrong with a document, in the background.
-    pub(super) fn try_fixes(&mut self, name: &str) {
-        let Some(reading) = self.reading(name) else { return };
-        let Some(document) = self.documents.get(name) else { return };
-        let wanted = crate::ide::actions::worth_trying(name, document, &reading);
-        wanted.into_iter().for_each(|text| self.try_text(name, text));
-    }
-
     /// Checks another text of a document in the background, unless that was done or is being done.
     pub fn try_text(&mut self, name: &str, text: String) {
         let number = fix_validations::number_of(&text);

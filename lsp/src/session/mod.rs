@@ -2,8 +2,7 @@
 //!
 //! It knows no protocol and no screen. Somebody tells it what happens to texts ([`Session::open`],
 //! [`Session::change`], [`Session::save`]) and passes on what checks tell ([`Session::handle`]); it says
-//! which documents there is something new about. The language server and `fabius watch` are two faces of
-//! it. Checks run on threads of their own; everything else happens where it is called, in order.
+//! which documents there is something new about. The language server and `fabius watch` stand on it. Checks run on threads of their own; everything else happens where it is called, in order.
 
 mod background;
 pub mod checker;
@@ -60,6 +59,8 @@ pub enum Notice {
     Decided(String, String),
     /// The last check of a document is over, to the end or to the end of its budget.
     Settled(String),
+    /// All checks of a document came to their ends, and were not stopped: what nobody waits for may be done now.
+    Checked(String),
     /// It was looked for a schedule that avoids the violation of safety in a document.
     Scheduled(String),
     /// Fabius itself failed while it checked a document.
@@ -477,7 +478,7 @@ impl Session {
             self.try_schedule(name);
             self.try_deadlocks(name);
             self.look_around(name);
-            self.try_fixes(name);
+            notices.push(Notice::Checked(name.to_owned()));
         } else if looked {
             self.try_deadlocks(name);
         }
