@@ -3,9 +3,10 @@
 
 use futures::channel::mpsc::UnboundedSender;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::collections::HashMap;
-use tower_lsp_server::jsonrpc::{Id, Request, Response};
-use tower_lsp_server::ls_types::LSPAny;
+use tower_lsp_server::jsonrpc::{Error, ErrorCode, Id, Request, Response};
+use tower_lsp_server::ls_types::{self as lsp, LSPAny};
 
 /// What to do with the client's answer to a request.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -40,6 +41,11 @@ impl Client {
         let request = Request::build(method).params(json(params)).finish();
         // Nobody reads the queue any more while the server ends.
         let _ = self.queue.unbounded_send(request);
+    }
+
+    /// Has the client show a message.
+    pub fn show(&self, typ: lsp::MessageType, message: String) {
+        self.notify("window/showMessage", lsp::ShowMessageParams { typ, message });
     }
 
     /// Asks the client for something.
@@ -82,4 +88,13 @@ impl Client {
 /// A value as JSON; what cannot be written becomes `null`, and nothing in here is of that kind.
 pub fn json(value: impl Serialize) -> LSPAny {
     serde_json::to_value(value).unwrap_or(LSPAny::Null)
+}
+
+/// Reads the parameters of a message.
+pub fn read<T: DeserializeOwned>(params: LSPAny) -> Result<T, Error> {
+    serde_json::from_value(params).map_err(|wrong| Error {
+        code: ErrorCode::InvalidParams,
+        message: wrong.to_string().into(),
+        data: None,
+    })
 }

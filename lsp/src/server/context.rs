@@ -1,8 +1,8 @@
 //! What most answers need: the document that is asked about, as it was read, and how to say where.
 
 use super::convert::Converter;
-use super::main_loop::MainLoop;
 use super::names::name_of;
+use super::state::State;
 use crate::ide::View;
 use crate::session::Document;
 use crate::session::reading::Reading;
@@ -13,7 +13,7 @@ use tower_lsp_server::ls_types as lsp;
 /// A document that is asked about.
 pub struct Context<'a> {
     /// The server.
-    pub server: &'a MainLoop,
+    pub server: &'a State,
     /// The name of the document.
     pub name: String,
     /// The name of the model that it belongs to.
@@ -23,7 +23,7 @@ pub struct Context<'a> {
 
 impl<'a> Context<'a> {
     /// What is asked about; `None` if it is not open.
-    pub fn of(server: &'a mut MainLoop, uri: &lsp::Uri) -> Option<Self> {
+    pub fn of(server: &'a mut State, uri: &lsp::Uri) -> Option<Self> {
         let name = name_of(uri);
         let model = server.session.model_of(&name);
         let reading = server.session.reading(&model)?;

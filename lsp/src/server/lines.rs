@@ -1,8 +1,8 @@
 //! What is known about each line: executed, never executed, part of a counterexample. For gutters.
 
 use super::convert::Converter;
-use super::main_loop::MainLoop;
 use super::names::uri_of;
+use super::state::State;
 use crate::ide::Place;
 use crate::session::Document;
 use crate::session::reading::Reading;
@@ -17,7 +17,7 @@ use std::sync::Arc;
 const TIMES_TOLD_MAX: usize = 100;
 
 /// The marks of the lines of a document.
-pub fn lines(server: &MainLoop, name: &str) -> Value {
+pub fn lines(server: &State, name: &str) -> Value {
     let Some(document) = server.session.document(name) else { return Value::Null };
     let mut marks: BTreeMap<u32, Vec<Value>> = BTreeMap::new();
     let line_of = |at: usize| document.text.byte_to_line(at.min(document.text.len_bytes())) as u32;

@@ -1,28 +1,34 @@
 //! The language server: messages in, messages out. The only code that knows the protocol and JSON.
 //!
 //! * [`service::Front`] puts everything that arrives into one queue, in the order of arrival.
-//! * [`main_loop::MainLoop`] takes one message after the other and answers it. It owns the session.
+//! * [`main_loop::MainLoop`] takes one message after the other and answers it. It owns [`state::State`]: the session, and what the
+//!   client can do and was shown. Answers get the state, not the loop.
 //! * Checks run on threads of their own and tell what they find through the same queue.
 //! * [`client::Client`] never waits for the client.
 
 mod answers;
+mod capabilities;
 mod client;
 mod colored;
 mod context;
 mod convert;
 mod features;
 mod frames;
+mod hierarchy;
 mod lines;
 mod main_loop;
 mod manual;
 mod memory;
 mod names;
+mod offers;
 mod own;
 mod positions;
 mod questions;
 mod service;
 mod settings;
+mod state;
 mod status;
+mod tokens;
 mod transport;
 
 use crate::session::checker::STACK_BYTES;

@@ -1,11 +1,11 @@
 //! Our own requests and commands, described in `docs/protocol.md`. A client does well without them.
 
-use super::client::json;
+use super::client::{json, read};
 use super::convert::Converter;
 use super::lines;
-use super::main_loop::{MainLoop, read};
 use super::names::{name_of, uri_of};
 use super::service::error;
+use super::state::State;
 use crate::session::Notice;
 use crate::session::jobs::{RunId, Tier};
 use crate::session::results::Known;
@@ -24,25 +24,6 @@ use std::ops::Range;
 use std::sync::Arc;
 use tower_lsp_server::jsonrpc::{ErrorCode, Result};
 use tower_lsp_server::ls_types as lsp;
-
-/// The requests, for clients that want to know.
-pub const METHODS: [&str; 15] = [
-    "fabius/properties",
-    "fabius/lines",
-    "fabius/trace",
-    "fabius/export",
-    "fabius/step",
-    "fabius/why",
-    "fabius/run",
-    "fabius/stop",
-    "fabius/survey",
-    MEET,
-    "fabius/executions",
-    "fabius/executionTree",
-    "fabius/execution",
-    "fabius/contexts",
-    "fabius/stuck",
-];
 
 /// Answered when work that was started for it is done.
 pub const MEET: &str = "fabius/meet";
@@ -129,7 +110,7 @@ enum Format {
 }
 
 /// Answers one of our own requests.
-pub fn answer(server: &mut MainLoop, method: &str, params: lsp::LSPAny) -> Result<Value> {
+pub fn answer(server: &mut State, method: &str, params: lsp::LSPAny) -> Result<Value> {
     if method == "fabius/test/panic" && cfg!(debug_assertions) {
         panic!("somebody asked for it");
     }
@@ -157,7 +138,7 @@ pub fn answer(server: &mut MainLoop, method: &str, params: lsp::LSPAny) -> Resul
 }
 
 /// Does what a command says.
-pub fn command(server: &mut MainLoop, params: &lsp::ExecuteCommandParams) -> Result<Value> {
+pub fn command(server: &mut State, params: &lsp::ExecuteCommandParams) -> Result<Value> {
     let first = params.arguments.first().cloned().unwrap_or(Value::Null);
     match params.command.as_str() {
         "fabius.check" => answer(server, "fabius/run", first),
@@ -166,7 +147,7 @@ pub fn command(server: &mut MainLoop, params: &lsp::ExecuteCommandParams) -> Res
             let about: About = read(first)?;
             let name = server.session.model_of(&name_of(&about.uri));
             let told = explanation(server, &name, &about)?;
-            server.client.notify("window/showMessage", json!({ "type": 3, "message": told }));
+            server.client.show(lsp::MessageType::INFO, told.clone());
             Ok(json!(told))
         }
         "" => Ok(Value::Null),
@@ -174,11 +155,11 @@ pub fn command(server: &mut MainLoop, params: &lsp::ExecuteCommandParams) -> Res
     }
 }
 
-fn properties(server: &mut MainLoop, name: &str) -> Value {
+fn properties(server: &mut State, name: &str) -> Value {
     server.status(name).unwrap_or(Value::Null)
 }
 
-fn run(server: &mut MainLoop, name: &str, about: &About) -> Result<Value> {
+fn run(server: &mut State, name: &str, about: &About) -> Result<Value> {
     let property = about.property.as_deref();
     if let Some(word) = &about.fairness {
         let fairness = fairness_named(word).map_err(|why| error(ErrorCode::InvalidParams, why))?;
@@ -188,14 +169,14 @@ fn run(server: &mut MainLoop, name: &str, about: &About) -> Result<Value> {
     Ok(properties(server, name))
 }
 
-fn stop(server: &mut MainLoop, name: &str) -> Value {
+fn stop(server: &mut State, name: &str) -> Value {
     server.session.stop(name);
     server.show(vec![Notice::Settled(name.to_owned())]);
     properties(server, name)
 }
 
 /// Looks at the reachable states, unless that was done for the present text or is being done.
-fn survey(server: &mut MainLoop, name: &str) -> Value {
+fn survey(server: &mut State, name: &str) -> Value {
     let _ = server.session.reading(name);
     if server.session.document(name).is_some_and(|document| lines::coverage(document).is_none())
         && !server.session.is_surveying(name)
@@ -206,7 +187,7 @@ fn survey(server: &mut MainLoop, name: &str) -> Value {
 }
 
 /// The counterexample that a request is about.
-fn example<'a>(server: &'a MainLoop, name: &str, about: &About) -> Result<(&'a Known, &'a Counterexample)> {
+fn example<'a>(server: &'a State, name: &str, about: &About) -> Result<(&'a Known, &'a Counterexample)> {
     let known = server.session.document(name).and_then(|document| match &about.property {
         Some(property) => document.results.of(property),
         None => document.results.known.iter().find(|known| !known.counterexamples.is_empty()),
@@ -246,7 +227,7 @@ impl Shown<'_> {
 }
 
 /// The run that a request is about.
-fn shown<'a>(server: &'a MainLoop, name: &str, about: &About) -> Result<Shown<'a>> {
+fn shown<'a>(server: &'a State, name: &str, about: &About) -> Result<Shown<'a>> {
     if let Some(key) = &about.run {
         let run = server.session.document(name).and_then(|document| document.asked.run(key));
         let run = run.ok_or_else(|| error(ErrorCode::InvalidParams, format!("there is no run `{key}`")))?;
@@ -259,7 +240,7 @@ fn shown<'a>(server: &'a MainLoop, name: &str, about: &About) -> Result<Shown<'a
 }
 
 /// A page of a trace.
-pub fn trace(server: &MainLoop, name: &str, about: &About) -> Result<Value> {
+pub fn trace(server: &State, name: &str, about: &About) -> Result<Value> {
     let shown = shown(server, name, about)?;
     let map = &shown.loaded.map;
     let converter = Converter::new(&server.session, map, server.encoding);
@@ -298,7 +279,7 @@ pub fn trace(server: &MainLoop, name: &str, about: &About) -> Result<Value> {
     }))
 }
 
-fn state(server: &MainLoop, name: &str, about: &About) -> Result<Snapshot> {
+fn state(server: &State, name: &str, about: &About) -> Result<Snapshot> {
     let trace = shown(server, name, about)?.trace;
     if about.step == 0 {
         return Ok(trace.start.clone());
@@ -313,7 +294,7 @@ fn state(server: &MainLoop, name: &str, about: &About) -> Result<Snapshot> {
 }
 
 /// The state after a step.
-fn step(server: &MainLoop, name: &str, about: &About) -> Result<Value> {
+fn step(server: &State, name: &str, about: &About) -> Result<Value> {
     let snapshot = state(server, name, about)?;
     let shown = shown(server, name, about)?;
     let converter = Converter::new(&server.session, &shown.loaded.map, server.encoding);
@@ -356,14 +337,14 @@ fn told_standing(status: &ProcessStatus) -> Value {
 }
 
 /// Why a process can or cannot go on after a step.
-fn why(server: &MainLoop, name: &str, about: &About) -> Result<Value> {
+fn why(server: &State, name: &str, about: &About) -> Result<Value> {
     let snapshot = state(server, name, about)?;
     let wanted = snapshot.processes.iter().filter(|status| about.pid.is_none_or(|pid| pid == status.pid));
     Ok(json!({ "step": about.step, "processes": wanted.map(told_standing).collect::<Vec<_>>() }))
 }
 
 /// Whether statements of two lines can be next at once: begins to look for it. The answer comes later.
-pub fn ask_meet(server: &mut MainLoop, params: lsp::LSPAny) -> Result<Option<RunId>> {
+pub fn ask_meet(server: &mut State, params: lsp::LSPAny) -> Result<Option<RunId>> {
     let about: About = read(params)?;
     let name = name_of(&about.uri);
     let lines: Vec<Line> = about.lines.iter().map(|line| Line { file: name.clone(), line: line + 1 }).collect();
@@ -398,7 +379,7 @@ pub fn met(found: Option<CoReachability>, loaded: &Loaded) -> Value {
 }
 
 /// A run as a text to be kept or sent.
-fn export(server: &MainLoop, name: &str, about: &About) -> Result<Value> {
+fn export(server: &State, name: &str, about: &About) -> Result<Value> {
     let shown = shown(server, name, about)?;
     let (trace, map) = (shown.trace, &shown.loaded.map);
     let text = match (about.format, &shown.of) {
@@ -428,7 +409,7 @@ fn export(server: &MainLoop, name: &str, about: &About) -> Result<Value> {
 }
 
 /// A counterexample as text.
-fn explanation(server: &MainLoop, name: &str, about: &About) -> Result<String> {
+fn explanation(server: &State, name: &str, about: &About) -> Result<String> {
     let (known, example) = example(server, name, about)?;
     let map = known.reading.map();
     let mut told = vec![format!("{}: {}", known.report.name, example.finding.headline)];

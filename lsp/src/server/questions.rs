@@ -1,12 +1,12 @@
 //! Our own requests that take a search: executions, contexts, deadlocks at a line. Work is started for them, which brings the
 //! answer; `docs/protocol.md` describes them.
 
-use super::client::json;
+use super::client::{json, read};
 use super::convert::Converter;
-use super::main_loop::{MainLoop, read};
 use super::names::{name_of, uri_of};
 use super::own::{self, About};
 use super::service::error;
+use super::state::State;
 use crate::ide::executions as words;
 use crate::session::jobs::{Job, RunId, Work};
 use crate::session::questions::{Answer, Bounds, Question, key_of};
@@ -53,7 +53,7 @@ fn number(text: &str) -> Result<u128> {
 }
 
 /// Begins to answer a request.
-pub fn ask(server: &mut MainLoop, method: &str, params: lsp::LSPAny) -> Result<RunId> {
+pub fn ask(server: &mut State, method: &str, params: lsp::LSPAny) -> Result<RunId> {
     let about: About = read(params)?;
     let name = name_of(&about.uri);
     let model = server.session.model_of(&name);
@@ -88,21 +88,21 @@ pub fn ask(server: &mut MainLoop, method: &str, params: lsp::LSPAny) -> Result<R
 }
 
 /// The answer to a request; it is shown if a command asked.
-pub fn answer(server: &MainLoop, params: lsp::LSPAny, job: &Job, answer: Option<Answer>) -> Result<Value> {
+pub fn answer(server: &State, params: lsp::LSPAny, job: &Job, answer: Option<Answer>) -> Result<Value> {
     let about: About = read(params)?;
     let tell = about.tell;
     let answer = told(server, about, job, answer);
     if tell {
         let message = match &answer {
-            Ok(answer) => answer["sentence"].clone(),
-            Err(wrong) => json!(wrong.message),
+            Ok(answer) => answer["sentence"].as_str().unwrap_or_default().to_owned(),
+            Err(wrong) => wrong.message.to_string(),
         };
-        server.client.notify("window/showMessage", json!({ "type": 3, "message": message }));
+        server.client.show(lsp::MessageType::INFO, message);
     }
     answer
 }
 
-fn told(server: &MainLoop, about: About, job: &Job, answer: Option<Answer>) -> Result<Value> {
+fn told(server: &State, about: About, job: &Job, answer: Option<Answer>) -> Result<Value> {
     let Work::Ask(question) = &job.work else { return Ok(Value::Null) };
     let answer = answer.ok_or_else(|| error(ErrorCode::InternalError, "there was no time for an answer"))?;
     match answer {
@@ -129,7 +129,7 @@ fn told(server: &MainLoop, about: About, job: &Job, answer: Option<Answer>) -> R
 }
 
 /// The first page of a run that was just kept, as `fabius/trace` tells it.
-fn page(server: &MainLoop, name: &str, question: &Question, about: About) -> Result<Value> {
+fn page(server: &State, name: &str, question: &Question, about: About) -> Result<Value> {
     let key = key_of(question);
     let mut told = own::trace(server, name, &about.of_run(key.clone()))?;
     told["run"] = json!(key);
@@ -137,7 +137,7 @@ fn page(server: &MainLoop, name: &str, question: &Question, about: About) -> Res
 }
 
 /// How many executions there are.
-fn executions(server: &MainLoop, name: &str, report: &ExecutionsReport) -> Value {
+fn executions(server: &State, name: &str, report: &ExecutionsReport) -> Value {
     let mut told = json(report);
     let document = server.session.document(name);
     let kept = document.and_then(|document| document.asked.executions.as_ref());
@@ -149,7 +149,7 @@ fn executions(server: &MainLoop, name: &str, report: &ExecutionsReport) -> Value
 }
 
 /// A branch of the tree of choices, and the alternatives at its end.
-fn tree(server: &MainLoop, name: &str, branches: &[TreeBranch]) -> Result<Value> {
+fn tree(server: &State, name: &str, branches: &[TreeBranch]) -> Result<Value> {
     let kept = server.session.document(name).and_then(|document| document.asked.executions.as_ref());
     let origin = &kept.ok_or_else(|| wrong("no executions were counted: ask fabius/executions first"))?.origin;
     let ways =
@@ -169,7 +169,7 @@ fn at_end(branches: &[TreeBranch]) -> usize {
     branches.last().and_then(|last| last.parent).map_or(branches.len(), |parent| parent + 1)
 }
 
-fn told_branch(server: &MainLoop, name: &str, origin: &Origin, branch: &TreeBranch) -> Value {
+fn told_branch(server: &State, name: &str, origin: &Origin, branch: &TreeBranch) -> Value {
     let mut told = branch_reports(std::slice::from_ref(branch), &origin.loaded).first().map_or(Value::Null, json);
     if let Some(fields) = told.as_object_mut() {
         fields.remove("parent");
@@ -187,7 +187,7 @@ fn told_branch(server: &MainLoop, name: &str, origin: &Origin, branch: &TreeBran
 }
 
 /// The contexts, and a text that shows them: the model with the first one that goes wrong.
-fn contexts(server: &MainLoop, name: &str, question: &Question, report: &ContextsReport) -> Value {
+fn contexts(server: &State, name: &str, question: &Question, report: &ContextsReport) -> Value {
     let text = server.session.document(name).map(|document| document.text.to_string()).unwrap_or_default();
     let (text, with) = match question {
         Question::Contexts(unread, with) => (unread.text.clone(), with.as_str()),

@@ -4,10 +4,10 @@
 //! inbox before it returns, so that no later message can overtake it; the answer comes through a
 //! channel of its own. Cancelling closes that channel at once, and the work behind it is not done.
 
-use super::transport::Reply;
 use crate::session::checker::CheckEvent;
 use futures::FutureExt;
 use futures::channel::oneshot;
+use futures::future::BoxFuture;
 use std::collections::HashMap;
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -17,6 +17,9 @@ use std::task::{Context, Poll};
 use tower_lsp_server::jsonrpc::{Error, ErrorCode, Id, Request, Response, Result};
 use tower_lsp_server::ls_types::LSPAny;
 use tower_service::Service;
+
+/// What a request becomes when its answer is known.
+pub type Reply = BoxFuture<'static, std::result::Result<Option<Response>, Infallible>>;
 
 /// What arrives at the main loop.
 #[derive(Debug)]

@@ -13,6 +13,7 @@ use fabius_engine::words::{counted, grouped, memory};
 use fabius_engine::{Fairness, SAFETY, Verdict};
 use serde_json::{Value, json};
 use std::collections::HashMap;
+use tower_lsp_server::ls_types as lsp;
 
 /// The progress that the client shows.
 #[derive(Default)]
@@ -42,13 +43,14 @@ impl ProgressBars {
         match self.shown.get_mut(name) {
             None => {
                 self.shown.insert(name.to_owned(), Bar { run: running.run, begun: false });
-                let params = json!({ "token": token(name) });
+                let params = lsp::WorkDoneProgressCreateParams { token: lsp::NumberOrString::String(token(name)) };
                 client.ask("window/workDoneProgress/create", params, Expected::Progress(name.to_owned()));
             }
             Some(bar) => {
                 bar.run = running.run;
                 if bar.begun {
-                    report(client, name, json!({ "kind": "report", "message": line(running) }));
+                    let report = lsp::WorkDoneProgressReport { message: Some(line(running)), ..Default::default() };
+                    show(client, name, lsp::WorkDoneProgress::Report(report));
                 }
             }
         }
@@ -60,15 +62,16 @@ impl ProgressBars {
         bar.begun = true;
         let title = format!("checking {}", short(name));
         let running = session.document(name).and_then(|document| document.run.as_ref());
-        let message = running.map(line).unwrap_or_default();
-        let begin = json!({ "kind": "begin", "title": title, "cancellable": true, "message": message });
-        report(client, name, begin);
+        let message = Some(running.map(line).unwrap_or_default());
+        let begin = lsp::WorkDoneProgressBegin { title, cancellable: Some(true), message, percentage: None };
+        show(client, name, lsp::WorkDoneProgress::Begin(begin));
     }
 
     /// No check of a document is under way any more.
     pub fn end(&mut self, client: &Client, name: &str, message: &str) {
         if let Some(Bar { begun: true, .. }) = self.shown.remove(name) {
-            report(client, name, json!({ "kind": "end", "message": message }));
+            let end = lsp::WorkDoneProgressEnd { message: Some(message.to_owned()) };
+            show(client, name, lsp::WorkDoneProgress::End(end));
         }
     }
 
@@ -84,8 +87,9 @@ impl ProgressBars {
     }
 }
 
-fn report(client: &Client, name: &str, value: Value) {
-    client.notify("$/progress", json!({ "token": token(name), "value": value }));
+fn show(client: &Client, name: &str, progress: lsp::WorkDoneProgress) {
+    let (token, value) = (lsp::NumberOrString::String(token(name)), lsp::ProgressParamsValue::WorkDone(progress));
+    client.notify("$/progress", lsp::ProgressParams { token, value });
 }
 
 fn short(name: &str) -> &str {

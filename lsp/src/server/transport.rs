@@ -5,8 +5,8 @@
 
 use super::frames::Complaints;
 use super::service::Incoming;
+use futures::Sink;
 use futures::channel::mpsc::UnboundedReceiver;
-use futures::{Sink, future};
 use std::convert::Infallible;
 use std::io::{self, Write};
 use std::pin::Pin;
@@ -104,6 +104,3 @@ impl Sink<Response> for Answers {
         Poll::Ready(Ok(()))
     }
 }
-
-/// What a request becomes when its answer is known.
-pub type Reply = future::BoxFuture<'static, Result<Option<Response>, Infallible>>;
