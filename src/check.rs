@@ -42,7 +42,7 @@ pub fn run(args: &Check) -> u8 {
         let _ = writeln!(anstream::stderr(), "error: {why}");
         return exit::FAULTY;
     }
-    if let Err(why) = diagram::check_name(args).and_then(|()| args.formats.check()) {
+    if let Err(why) = refuse(args) {
         let _ = writeln!(anstream::stderr(), "error: {why}");
         return exit::FAULTY;
     }
@@ -67,6 +67,16 @@ pub fn run(args: &Check) -> u8 {
         }
     }
     reporter.finish(worst, baseline.as_ref())
+}
+
+/// Refuses flags that contradict each other whatever the model is.
+///
+/// # Errors
+/// Why they are refused.
+pub(crate) fn refuse(args: &Check) -> Result<(), String> {
+    diagram::check_flags(args)?;
+    args.question.check_formulas()?;
+    args.formats.check()
 }
 
 /// A finding about flags, which have no place in a text.

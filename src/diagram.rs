@@ -32,15 +32,19 @@ pub fn mermaid(trace: &Trace) -> String {
     diagram::mermaid(&Diagram::of(trace))
 }
 
-/// Refuses a file whose name does not say how to write a diagram.
+/// Refuses a diagram that nobody would see, and a file whose name does not say how to write one.
 ///
 /// # Errors
 /// Why it is refused.
-pub fn check_name(args: &Check) -> Result<(), String> {
-    match args.diagram.as_ref().and_then(Option::as_deref) {
-        Some(path) if !matches!(extension(path), "svg" | "mmd" | "txt") => {
+pub fn check_flags(args: &Check) -> Result<(), String> {
+    match args.diagram.as_ref().map(Option::as_deref) {
+        Some(Some(path)) if !matches!(extension(path), "svg" | "mmd" | "txt") => {
             Err(format!("--diagram={}: the name of the file must end in {EXTENSIONS}", path.display()))
         }
+        Some(None) if args.events || !args.formats.is_text() => Err(
+            "--diagram draws into the text for people, which is not printed here: name a file, as in --diagram=run.svg"
+                .to_owned(),
+        ),
         _ => Ok(()),
     }
 }

@@ -123,6 +123,10 @@ struct Side<'a> {
 
 /// Checks both models, and shows what changed; returns the exit code.
 pub fn run(args: &Diff) -> u8 {
+    if let Err(why) = args.question.check_formulas() {
+        output::complain(&format!("error: {why}"));
+        return exit::FAULTY;
+    }
     let interrupts = Interrupts::listen();
     let old = match checked(&args.old, args, &interrupts) {
         Ok(checked) => checked,

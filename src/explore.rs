@@ -26,7 +26,8 @@ pub fn run(args: &Explore) -> u8 {
         eprintln!("fabius: {}: {why}", args.file.display());
         return exit::FAULTY;
     }
-    let others = match args.others.all(args.question.max_memory) {
+    let asked = args.question.check_formulas().and_then(|()| args.others.all(args.question.max_memory));
+    let others = match asked {
         Ok(others) => others,
         Err(why) => {
             eprintln!("fabius: {why}");

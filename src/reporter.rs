@@ -1,6 +1,6 @@
 //! The faces of a check: text for people, a document at the end, or a line of JSON per event.
 
-use crate::args::{Check, ColorWhen};
+use crate::args::Check;
 use crate::early::EarlyExamples;
 use crate::formats::baseline::Baseline;
 use crate::formats::{self, Checked, Format};
@@ -8,7 +8,7 @@ use crate::output::{self, complain};
 use crate::progress::ProgressLine;
 use crate::render::text;
 use crate::{diagram, exit, trail};
-use anstream::{AutoStream, ColorChoice};
+use anstream::AutoStream;
 use fabius_base::Limits;
 use fabius_engine::{Event, Loaded, Outcome, Report, plan};
 use fabius_supervise::Voice;
@@ -45,11 +45,6 @@ enum Kind {
 impl Reporter {
     /// The face that the flags ask for.
     pub fn new(args: &Check, limits: Limits) -> Self {
-        let choice = match args.color {
-            ColorWhen::Auto => AutoStream::choice(&std::io::stdout()),
-            ColorWhen::Always => ColorChoice::AlwaysAnsi,
-            ColorWhen::Never => ColorChoice::Never,
-        };
         let kind = match args {
             Check { events: true, .. } => Kind::Events,
             Check { formats, .. } if formats.is_text() => Kind::Text,
@@ -60,7 +55,7 @@ impl Reporter {
             args: args.clone(),
             progress: ProgressLine::new(args, limits),
             limits,
-            out: AutoStream::new(std::io::stdout(), choice),
+            out: args.color.stdout(),
             early: EarlyExamples::default(),
             checked: Vec::new(),
             failed: None,

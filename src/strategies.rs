@@ -1,11 +1,14 @@
-//! Every combination of two or three flags that choose a search: each of them is in effect, as the report says, or the combination
-//! is refused with a sentence that names flags which contradict each other, and a combination that works.
+//! Every combination of two or three flags that say what is checked and how: each of them is in effect, as the report says, or the
+//! combination is refused with a sentence that names flags which contradict each other, and a combination that works.
+//!
+//! The flags that say what is read, written and shown are combined with these, and with each other, in `tests/command_line/flags.rs`;
+//! every flag of `fabius check` is in one of the two tables.
 
 use crate::args::{Check, Cli, Command};
 use crate::{check, exit};
-use clap::Parser;
-use fabius_base::Cancel;
-use fabius_engine::report::{PropertyReport, Report, StrategyReport};
+use clap::{CommandFactory, Parser};
+use fabius_base::{Cancel, Code};
+use fabius_engine::report::{PropertyClass, PropertyReport, Report, StrategyReport};
 use fabius_engine::settings::{CheckpointFiles, Save};
 use fabius_engine::{CheckContext, Settings, Verdict};
 use std::collections::HashMap;
@@ -13,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The flags, each with values; combinations of three take the first value only.
-const FLAGS: [(&str, &[&str]); 23] = [
+const FLAGS: [(&str, &[&str]); 33] = [
     ("--search", &["bfs", "dfs"]),
     ("--store", &["hash", "tree", "bitstate"]),
     ("--threads", &["2"]),
@@ -34,16 +37,59 @@ const FLAGS: [(&str, &[&str]); 23] = [
     ("--checkpoint", &["FILE"]),
     ("--progress", &["transitions", "states"]),
     ("--depth-increment", &["2"]),
+    ("--shard", &["1/2"]),
+    ("--prune", &["false"]),
+    ("--cut-ranges", &[""]),
     ("--no-reduction", &[""]),
     ("--no-optimize", &[""]),
+    ("--vacuity", &["off", "quick", "full"]),
+    ("--hints", &[""]),
+    ("--no-schedule", &[""]),
+    ("--ltl", &["true"]),
+    ("--define", &["M=1"]),
     ("--max-states", &["1000"]),
+    ("--max-memory", &["1G"]),
+    ("--timeout", &["1000"]),
 ];
 
-/// Only this many of them take part in combinations of three; the others concern no search by themselves.
-const IN_THREES: usize = 19;
+/// The flags that say what is read, written and shown; the tests of the command line combine them.
+const AROUND: [&str; 16] = [
+    "--baseline",
+    "--color",
+    "--diagram",
+    "--events",
+    "--format",
+    "--hosts",
+    "--json",
+    "--key",
+    "--no-cache",
+    "--output",
+    "--property",
+    "--resume",
+    "--sweep",
+    "--sweep-timeout",
+    "--trail",
+    "--write-baseline",
+];
 
 /// Without `--delay`, the command line refuses these by itself.
-const OF_DELAYS: [&str; 6] = ["--delay-mode", "--sampler", "--runs", "--max-delays", "--choice-bound", "--seed"];
+const OF_DELAYS: [&str; 7] =
+    ["--delay-mode", "--sampler", "--runs", "--max-delays", "--choice-bound", "--seed", "--shard"];
+
+#[test]
+fn every_flag_is_combined_with_the_others() {
+    let command = Cli::command();
+    let check = command.find_subcommand("check").expect("there is a command `check`");
+    let long = |flag: &clap::Arg| match flag.get_short() {
+        Some('D') => Some("--define".to_owned()),
+        _ => flag.get_long().map(|long| format!("--{long}")),
+    };
+    let mut flags: Vec<String> = check.get_arguments().filter_map(long).collect();
+    let mut combined: Vec<&str> = FLAGS.iter().map(|(flag, _)| *flag).chain(AROUND).collect();
+    flags.sort();
+    combined.sort();
+    assert_eq!(flags, combined);
+}
 
 const RACE: &str = "byte n; active [2] proctype P() { n++; assert(n == 1); n-- }";
 const LIVELOCK: &str = "bit x; active [2] proctype P() { do :: x = 1 - x :: x -> progress: skip od }";
@@ -55,7 +101,15 @@ active [2] proctype P() { do :: x = 1 - x; n = (n + 1) % 3; assert(n < 2) :: x -
 type Flag = (&'static str, &'static str);
 
 fn words(flags: &[Flag]) -> Vec<String> {
-    flags.iter().flat_map(|(flag, value)| [*flag, *value]).filter(|word| !word.is_empty()).map(str::to_owned).collect()
+    let written = |flag: &&'static str| if *flag == "--define" { "-D" } else { flag };
+    let words = flags.iter().flat_map(|(flag, value)| [written(flag), *value]);
+    words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
+}
+
+/// A flag as a refusal writes it, with a condition as a shell needs it.
+fn as_told((flag, value): Flag) -> String {
+    let value = if flag == "--prune" { format!("'{value}'") } else { value.to_owned() };
+    format!("{flag} {value}").trim_end().to_owned()
 }
 
 /// What became of a command line.
@@ -86,7 +140,10 @@ impl Model {
 
     /// What `fabius check` does with the model and flags, without its files.
     fn ask(&self, flags: &[String]) -> Answer {
-        let property = self.property.map(|name| ["--property", name]).into_iter().flatten().map(str::to_owned);
+        // A formula of the command line is to be checked as well.
+        let formula = self.property.filter(|_| flags.iter().any(|flag| flag == "--ltl")).map(|_| "formula");
+        let properties = self.property.into_iter().chain(formula);
+        let property = properties.flat_map(|name| ["--property", name]).map(str::to_owned);
         let line = ["fabius", "check", "m.pml"].map(str::to_owned).into_iter();
         let args: Check = match Cli::try_parse_from(line.chain(property).chain(flags.iter().cloned())) {
             Ok(Cli { command: Command::Check(args) }) => *args,
@@ -118,8 +175,9 @@ fn ignored() -> Arc<Save> {
 }
 
 /// Whether a flag is in effect, as the report of a property says.
-fn is_heeded((flag, value): Flag, property: &PropertyReport) -> bool {
+fn is_heeded((flag, value): Flag, property: &PropertyReport, report: &Report) -> bool {
     let Some(ran) = &property.strategy else { return false };
+    let found = |code: Code| report.findings.iter().any(|finding| finding.code == code.as_str());
     let is = |told: &Option<String>| told.as_deref() == Some(value);
     let number = |told: Option<u64>| told.is_some_and(|told| told.to_string() == value);
     let algorithms: &[&str] = match value {
@@ -153,8 +211,16 @@ fn is_heeded((flag, value): Flag, property: &PropertyReport) -> bool {
         "--audit" => ran.full_audit,
         "--progress" => is(&ran.progress) || (value == "states" && ran.progress.is_none()),
         "--no-reduction" => property.reduction == "off",
+        "--shard" => is(&ran.shard),
+        "--prune" => is(&ran.prune) && property.reduction == "off",
+        // In the models here there is no value to be chosen.
+        "--cut-ranges" => !found(Code::RangeCut),
+        "--vacuity" => value != "off" || (property.vacuity.is_none() && !found(Code::Vacuous)),
+        "--hints" => found(Code::Starvation),
+        "--no-schedule" => property.schedule.is_none(),
+        "--ltl" => report.properties.iter().any(|property| property.kind == PropertyClass::Ltl),
         // How much a search may use, and which model is searched, holds for every search.
-        "--no-optimize" | "--max-states" => true,
+        "--no-optimize" | "--define" | "--max-states" | "--max-memory" | "--timeout" => true,
         _ => false,
     }
 }
@@ -172,7 +238,11 @@ impl Model {
                     }
                 }
                 for flag in flags {
-                    if !report.properties.iter().any(|property| is_heeded(*flag, property)) {
+                    // There may be nothing to hint at in this model.
+                    if flag.0 == "--hints" && !self.has_hints() {
+                        continue;
+                    }
+                    if !report.properties.iter().any(|property| is_heeded(*flag, property, &report)) {
                         wrong.push(format!("{words:?} for {:?}: {flag:?} is not in effect", self.property));
                     }
                 }
@@ -181,17 +251,27 @@ impl Model {
         }
     }
 
+    /// Whether there is anything to hint at, as a check with no other flags says.
+    fn has_hints(&mut self) -> bool {
+        let Answer::Checked(report) = self.answer(&words(&[("--hints", "")])) else { return false };
+        report.findings.iter().any(|finding| finding.code == Code::Starvation.as_str())
+    }
+
     /// A refusal names flags that contradict each other by themselves, and a combination that works.
     fn examine_refusal(&mut self, flags: &[Flag], why: &str, wrong: &mut Vec<String>) {
         let property = self.property;
         let words = words(flags);
         let mut fail = |what: &str| wrong.push(format!("{words:?} for {property:?}: {what}: {why}"));
+        if why.contains("cannot be used with") {
+            // Two flags exclude each other for every model; either may be left out.
+            if flags.iter().filter(|(flag, _)| why.contains(&format!("'{flag}"))).count() < 2 {
+                fail("the refusal names no two flags");
+            }
+            return;
+        }
         let lines: Vec<&str> = why.lines().collect();
-        let named: Vec<Flag> = flags
-            .iter()
-            .copied()
-            .filter(|(flag, value)| lines[0].contains(format!("`{flag} {value}").trim_end()))
-            .collect();
+        let named: Vec<Flag> =
+            flags.iter().copied().filter(|flag| lines[0].contains(&format!("`{}", as_told(*flag)))).collect();
         if !why.starts_with("error[F0508]") || named.is_empty() {
             return fail("the refusal names no flag");
         }
@@ -202,16 +282,20 @@ impl Model {
         if alone.iter().any(|(flag, _)| OF_DELAYS.contains(flag)) && !alone.iter().any(|(flag, _)| *flag == "--delay") {
             alone.extend(flags.iter().filter(|(flag, _)| *flag == "--delay"));
         }
+        // What is asked stays the same.
+        let formula: Vec<Flag> = flags.iter().copied().filter(|(flag, _)| *flag == "--ltl").collect();
+        alone.extend(&formula);
         if let Answer::Checked(_) = self.answer(&self::words(&alone)) {
             fail("the flags that are named do not contradict each other");
         }
         let Some(nearest) = lines.iter().find_map(|line| line.split_once("nearest combination that works: ")) else {
             return fail("the refusal says nothing that works");
         };
-        let nearest: Vec<String> = match nearest.1.split('`').nth(1) {
-            Some(flags) => flags.split(' ').map(str::to_owned).collect(),
+        let mut nearest: Vec<String> = match nearest.1.split('`').nth(1) {
+            Some(flags) => flags.split(' ').map(|word| word.trim_matches('\'').to_owned()).collect(),
             None => Vec::new(),
         };
+        nearest.extend(self::words(&formula));
         if let Answer::Refused(again) = self.answer(&nearest) {
             fail(&format!("what is said to work, {nearest:?}, does not: {again}"));
         }
@@ -226,7 +310,7 @@ fn combinations() -> Vec<Vec<Flag>> {
     for (i, one) in single.iter().enumerate() {
         for (j, other) in single.iter().enumerate().skip(i + 1) {
             all.extend(one.iter().flat_map(|one| other.iter().map(|other| vec![*one, *other])));
-            let others = if j < IN_THREES { &single[j + 1..IN_THREES] } else { &[] };
+            let others = &single[j + 1..];
             all.extend(others.iter().map(|third| vec![one[0], other[0], third[0]]));
         }
     }

@@ -7,7 +7,6 @@ use crate::render::paint::{BAD, FAINT, GOOD, STRONG, UNSURE, paint};
 use crate::render::text;
 use crate::stop::Interrupts;
 use crate::{check, exit, output, silent};
-use anstream::AutoStream;
 use clap::Args;
 use fabius_analysis::extrapolate::extrapolate;
 use fabius_base::{Cancel, Code, StopReason};
@@ -137,7 +136,7 @@ pub fn run(args: &Check) -> u8 {
     let interrupts = Interrupts::listen();
     let until = args.sweep.sweep_timeout.map(|time| Instant::now() + time);
     let is_json = args.formats.format() == Format::Json;
-    let mut out = AutoStream::auto(std::io::stdout());
+    let mut out = args.color.stdout();
     let mut written = Ok(());
     let mut cells: Vec<Cell> = Vec::new();
     for values in combinations {
@@ -179,6 +178,7 @@ fn refuse(args: &Check) -> Result<(), String> {
     if !matches!(args.formats.format(), Format::Text | Format::Json) {
         return Err("--sweep prints a table: --format text or json".to_owned());
     }
+    check::refuse(args)?;
     for (at, parameter) in args.sweep.sweep.iter().enumerate() {
         let name = &parameter.name;
         let defined = |text: &String| text.split('=').next() == Some(name);

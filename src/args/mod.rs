@@ -20,10 +20,12 @@ pub use crate::schedule::Schedule;
 pub use crate::stuck::Stuck;
 use crate::sweep::SweepFlags;
 pub use crate::worker::Worker;
+use anstream::{AutoStream, ColorChoice};
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use executions::{CountBy, ExecutionFormat, Executions, Independence, Only};
 use fabius_engine::settings::Audit;
+use std::io::Stdout;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -460,6 +462,42 @@ pub enum ColorWhen {
     Always,
     /// Never.
     Never,
+}
+
+impl Question {
+    /// Whether these names and kinds of properties choose a formula of the command line.
+    pub fn checks_formulas<'a>(&self, mut chosen: impl Iterator<Item = &'a str>) -> bool {
+        let place = |name: &str| name.strip_prefix("formula_").and_then(|place| place.parse::<usize>().ok());
+        chosen.any(|name| matches!(name, "ltl" | "formula") || place(name).is_some_and(|place| place <= self.ltl.len()))
+    }
+
+    /// Refuses formulas that would not be checked.
+    ///
+    /// # Errors
+    /// Why they are refused.
+    pub fn check_formulas(&self) -> Result<(), String> {
+        let mut chosen = self.property.iter().map(String::as_str);
+        match (self.ltl.first(), self.property.first()) {
+            (Some(formula), Some(property)) if !self.checks_formulas(&mut chosen) => Err(format!(
+                "--ltl '{formula}' is not checked, because of --property {property}\n\
+                 help: choose the formula as well, with --property formula, or leave one of the two flags out"
+            )),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl ColorWhen {
+    /// Standard output, coloured or not.
+    pub fn stdout(self) -> AutoStream<Stdout> {
+        let out = std::io::stdout();
+        let choice = match self {
+            Self::Auto => AutoStream::choice(&out),
+            Self::Always => ColorChoice::AlwaysAnsi,
+            Self::Never => ColorChoice::Never,
+        };
+        AutoStream::new(out, choice)
+    }
 }
 
 /// Reads `1200`, `1_200`, `500k`, `2M`, `1G` (powers of ten).

@@ -384,7 +384,10 @@ fn again(loaded: &Loaded, args: &Check, outcome: &Outcome) -> String {
     if let Some(depth) = args.max_depth {
         say(format!("--max-depth {depth}"));
     }
-    args.question.ltl.iter().for_each(|formula| say(format!("--ltl {}", quoted(formula))));
+    let alone = asked_alone(loaded, args, outcome);
+    if alone.is_none_or(|name| args.question.checks_formulas([name].into_iter())) {
+        args.question.ltl.iter().for_each(|formula| say(format!("--ltl {}", quoted(formula))));
+    }
     for (value, default, flag) in [
         (value_of(&args.question.fairness.unwrap_or(FairnessKind::None)), value_of(&FairnessKind::None), "--fairness"),
         (value_of(&args.question.progress.unwrap_or(ProgressOn::States)), value_of(&ProgressOn::States), "--progress"),
@@ -396,28 +399,24 @@ fn again(loaded: &Loaded, args: &Check, outcome: &Outcome) -> String {
     if let Some(cycles) = args.question.cycles {
         say(format!("--cycles {}", value_of(&cycles)));
     }
-    let violated: Vec<&str> = outcome
-        .report
-        .properties
-        .iter()
-        .filter(|property| !property.violations.is_empty())
-        .map(|property| property.name.as_str())
-        .collect();
-    // Flags that suit another property only would be refused for this one.
-    let goes_alone = |name: &str| {
-        let settings = Settings { properties: vec![name.to_owned()], ..check::settings(args) };
-        strategy::contradiction(loaded, &settings).is_none()
-    };
-    match violated.as_slice() {
-        [only] if outcome.report.properties.len() > 1 && goes_alone(only) => {
-            say(format!("--property {}", quoted(only)))
-        }
-        _ => args.question.property.iter().for_each(|property| say(format!("--property {}", quoted(property)))),
+    match alone {
+        Some(only) => say(format!("--property {}", quoted(only))),
+        None => args.question.property.iter().for_each(|property| say(format!("--property {}", quoted(property)))),
     }
     args.question.define.iter().for_each(|define| say(format!("-D {}", quoted(define))));
     let file = &outcome.report.file;
     say(if file == "<stdin>" { "-".to_owned() } else { quoted(file) });
     words.join(" ")
+}
+
+/// The only property that is violated, if there are others and it can be asked alone.
+fn asked_alone<'a>(loaded: &Loaded, args: &Check, outcome: &'a Outcome) -> Option<&'a str> {
+    let properties = &outcome.report.properties;
+    let mut violated = properties.iter().filter(|property| !property.violations.is_empty());
+    let only = violated.next().filter(|_| violated.next().is_none() && properties.len() > 1)?;
+    // Flags that suit another property only would be refused for this one.
+    let settings = Settings { properties: vec![only.name.clone()], ..check::settings(args) };
+    strategy::contradiction(loaded, &settings).is_none().then_some(only.name.as_str())
 }
 
 /// How a choice is written on the command line.

@@ -8,6 +8,7 @@ mod damaged_inputs;
 mod docs;
 mod executions;
 mod find;
+mod flags;
 mod graph;
 mod hostile;
 #[cfg(target_os = "linux")]
