@@ -63,13 +63,15 @@ fn functions(text: &str) -> Vec<(String, usize)> {
         let indent = line.len() - line.trim_start().len();
         let Some(name) = function_name(line.trim_start()) else { continue };
         let closing = format!("{}}}", " ".repeat(indent));
+        // What a trait only declares ends with its parameters and its result.
+        let declared = format!("{})", " ".repeat(indent));
         let one_line = line.ends_with('}') || line.ends_with(';');
         let length = if one_line {
             1
         } else {
             lines[start..]
                 .iter()
-                .position(|l| *l == closing || l.trim_end() == format!("{};", " ".repeat(indent)))
+                .position(|l| *l == closing || (l.starts_with(&declared) && l.ends_with(';')))
                 .map_or(1, |n| n + 1)
         };
         found.push((name, length));
@@ -91,8 +93,15 @@ fn function_name(line: &str) -> Option<String> {
 
 #[test]
 fn the_length_counter_counts() {
-    let text = "fn a() {}\n\npub fn b(\n    x: u8,\n) {\n    x;\n}\nimpl X {\n    pub(crate) const fn c() {\n        1\n    }\n}\n";
-    let expected = vec![("a".to_string(), 1), ("b".to_string(), 5), ("c".to_string(), 3)];
+    let text = "fn a() {}\n\npub fn b(\n    x: u8,\n) {\n    x;\n}\nimpl X {\n    pub(crate) const fn c() {\n        1\n    }\n}\n\
+                trait Y {\n    fn d(\n        x: u8,\n    ) -> u8;\n\n    fn e();\n}\n";
+    let expected = vec![
+        ("a".to_string(), 1),
+        ("b".to_string(), 5),
+        ("c".to_string(), 3),
+        ("d".to_string(), 3),
+        ("e".to_string(), 1),
+    ];
     assert_eq!(functions(text), expected);
 }
 
