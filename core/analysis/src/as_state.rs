@@ -17,16 +17,17 @@ pub fn as_state(program: &Program, watch: Watch, view: &View<'_>) -> State {
     };
     let process = |pid: usize| {
         let process = view.process_of(pid)?;
-        Some(ProcessState {
+        let found = ProcessState {
             process,
             location: view.location_of(pid)?,
             priority: view.priority_of(pid)?,
             locals: each(&program.process(process).locals, &|id| view.local(pid, id)),
-        })
+        };
+        Some(found.into())
     };
     let channel = |id: usize| {
         let channel = view.channel(id)?;
-        Some(ChannelState { channel_type: channel.ty, messages: channel.messages.into() })
+        Some(ChannelState { channel_type: channel.ty, messages: channel.messages.into() }.into())
     };
     let claim = |process: ProcessId| {
         let turn = match (view.is_claims_turn(), view.stuttered()) {

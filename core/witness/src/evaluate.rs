@@ -4,6 +4,7 @@ use fabius_program::{
     BinaryOp, ChannelTest, ChannelType, Expr, Location, LocationId, PROCESSES_MAX, Pattern, Place, ProcessId, Program,
     Receive, Slot, UnaryOp, Variable, VariableId, meaning::Fault,
 };
+use std::ops::Deref;
 
 use crate::interpret::StepEvaluator;
 use crate::state::{Birth, CLAIM, NOBODY, NextMover, ProcessState, State};
@@ -347,13 +348,13 @@ impl<'a> Evaluation<'a> {
 
     fn process_numbered(&mut self, pid: &Expr) -> Result<Option<&'a ProcessState>, Fault> {
         let pid = self.value(pid)?;
-        Ok(usize::try_from(pid).ok().and_then(|pid| self.state.processes.get(pid)))
+        Ok(usize::try_from(pid).ok().and_then(|pid| self.state.processes.get(pid).map(Deref::deref)))
     }
 
     fn process_of_type(&mut self, process: ProcessId, pid: Option<&Expr>) -> Result<Option<&'a ProcessState>, Fault> {
         match pid {
             Some(pid) => Ok(self.process_numbered(pid)?.filter(|p| p.process == process)),
-            None => Ok(self.state.processes.iter().find(|p| p.process == process)),
+            None => Ok(self.state.processes.iter().map(Deref::deref).find(|p| p.process == process)),
         }
     }
 

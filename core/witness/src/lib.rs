@@ -49,4 +49,4 @@ pub use steps::{Outline, Steps};
 pub use trace::{
     Actor, Change, Changed, ClaimMove, Created, HeldBack, Message, Snapshot, Step, Trace, describe, snapshot,
 };
-pub use values::Values;
+pub use values::{Shared, Values};

@@ -7,7 +7,7 @@ use fabius_program::{
 use std::collections::VecDeque;
 
 use crate::evaluate::Evaluation;
-use crate::values::Values;
+use crate::values::{Shared, Values};
 
 /// A state, see [`fabius_program::meaning`].
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -15,9 +15,9 @@ pub struct State {
     /// Values of each global variable, element by element.
     pub globals: Vec<Values>,
     /// The processes alive; a process's number is its place in here.
-    pub processes: Vec<ProcessState>,
+    pub processes: Vec<Shared<ProcessState>>,
     /// The channels that exist; a channel's identity is its place in here plus 1.
-    pub channels: Vec<ChannelState>,
+    pub channels: Vec<Shared<ChannelState>>,
     /// The process that holds control.
     pub holder: Option<u8>,
     /// The process that moved last, if the program looks at it; else 0.
@@ -171,10 +171,10 @@ impl State {
     pub fn bytes(&self) -> usize {
         let block = |elements: usize| size_of::<Values>() + 2 * size_of::<usize>() + 4 * elements;
         let values = |all: &[Values]| all.iter().map(|values| block(values.len())).sum::<usize>();
-        let process = |process: &ProcessState| size_of::<ProcessState>() + values(&process.locals);
+        let process = |process: &Shared<ProcessState>| size_of::<ProcessState>() + values(&process.locals);
         let messages =
             |channel: &ChannelState| channel.messages.iter().map(|fields| block(fields.len())).sum::<usize>();
-        let channel = |channel: &ChannelState| size_of::<ChannelState>() + messages(channel);
+        let channel = |channel: &Shared<ChannelState>| size_of::<ChannelState>() + messages(channel);
         size_of::<Self>()
             + values(&self.globals)
             + self.processes.iter().map(process).sum::<usize>()
@@ -231,12 +231,13 @@ impl State {
         }
         let process = program.process(birth.process);
         let pid = self.processes.len();
-        self.processes.push(ProcessState {
+        let created = ProcessState {
             process: birth.process,
             location: process.entry,
             priority: birth.priority,
             locals: process.locals.iter().map(zeros).collect(),
-        });
+        };
+        self.processes.push(created.into());
         for (index, variable) in process.locals.iter().enumerate() {
             self.processes[pid].locals[index] = if index < process.parameter_count as usize {
                 let given = birth.arguments.get(index).copied().unwrap_or(0);
@@ -297,7 +298,8 @@ impl State {
                     if self.channels.len() >= CHANNELS_MAX {
                         return Err(Fault::TooManyChannels);
                     }
-                    self.channels.push(ChannelState { channel_type: *channel_type, messages: VecDeque::new() });
+                    let created = ChannelState { channel_type: *channel_type, messages: VecDeque::new() };
+                    self.channels.push(created.into());
                     Ok(self.channels.len() as i32)
                 })
                 .collect::<Result<Vec<_>, _>>()

@@ -1,6 +1,6 @@
-//! The values of a variable, shared between the states in which they are the same.
+//! The values of a variable, and other parts of states, shared between the states in which they are the same.
 
-use std::ops::Deref;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 /// The values of a variable, element by element.
@@ -35,6 +35,30 @@ impl Deref for Values {
 
     fn deref(&self) -> &[i32] {
         &self.0
+    }
+}
+
+/// A part of a state: a copy is the same part, until one of the two is changed.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Shared<T>(Arc<T>);
+
+impl<T> From<T> for Shared<T> {
+    fn from(part: T) -> Self {
+        Self(Arc::new(part))
+    }
+}
+
+impl<T> Deref for Shared<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T: Clone> DerefMut for Shared<T> {
+    fn deref_mut(&mut self) -> &mut T {
+        Arc::make_mut(&mut self.0)
     }
 }
 

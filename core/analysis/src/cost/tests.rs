@@ -5,7 +5,7 @@ use fabius_task::load::load;
 use fabius_task::settings::Settings;
 use fabius_testkit::generate::{self, small};
 use fabius_testkit::parallel;
-use fabius_witness::{Ending, Outcome, Values, moves, released};
+use fabius_witness::{ChannelState, Ending, Outcome, Shared, Values, moves, released};
 use std::collections::HashSet;
 
 const MODELS: u64 = 300;
@@ -43,7 +43,7 @@ fn without(program: &Program, states: &HashSet<State>, part: Part, name: &str) -
         let mut state = state.clone();
         let mut id = 0;
         let mut of =
-            |all: &[Variable], values: &mut [Values], is_owner: bool, channels: &mut [fabius_witness::ChannelState]| {
+            |all: &[Variable], values: &mut [Values], is_owner: bool, channels: &mut [Shared<ChannelState>]| {
                 for (variable, value) in all.iter().zip(values) {
                     let is_it = is_owner && is_it(variable);
                     if is_it && part == Part::Variable {

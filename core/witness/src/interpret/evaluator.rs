@@ -151,7 +151,10 @@ impl<'a> StepEvaluator<'a> {
                 steps = vec![(steps[0].0, broken(Fault::NotDeterministic))];
             }
             escape = edge.escape;
-            found.append(&mut steps);
+            match found.is_empty() {
+                true => found = steps,
+                false => found.append(&mut steps),
+            }
         }
         found
     }
