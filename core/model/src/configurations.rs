@@ -85,7 +85,8 @@ impl<T> Configurations<T> {
                 constants.push(value);
             }
             let channels_before = Some(machine.channels_before(shape, pid)?);
-            processes.push(InstanceKey { process, pid: Some(pid as u8), channels_before, constants });
+            let key = InstanceKey { process, pid: Some(pid as u8), channels_before, constants };
+            processes.push(facts.distinguishing(key));
         }
         let key = (shape, values);
         Some(match self.numbers.get(&key) {

@@ -7,9 +7,9 @@ use super::guard::{otherwise, vague};
 use super::recorded::Now;
 use super::step::{Condition, Step, UseKind, Write};
 use super::value::{always_ends, has_run};
-use super::walk::{operands, parts};
+use super::walk::{any_within, initial_values, operands, parts};
 use super::{Facts, flow};
-use crate::{Action, Block, Edge, Expr, Initial, Location, Process, ProcessId, Program, Slot, Variable};
+use crate::{Action, Block, Edge, Expr, Initial, Location, Process, ProcessId, ProcessKind, Program, Slot, Variable};
 use std::sync::Arc;
 
 /// What is known of a process.
@@ -65,6 +65,7 @@ pub(super) fn facts(program: Arc<Program>, observers: &[&Expr]) -> Facts {
         fits,
         bounded: counts.iter().map(Option::is_some).collect(),
         numbered: true,
+        reads_number: program.processes.iter().map(reads_number).collect(),
         unknown: Vec::new(),
         program,
     };
@@ -94,6 +95,19 @@ fn written(program: &Program) -> (Vec<bool>, Vec<Vec<bool>>) {
         }
     }
     (globals, locals)
+}
+
+/// Whether processes of a type look at their numbers.
+fn reads_number(process: &Process) -> bool {
+    let is_number = |e: &Expr| any_within(e, |part| *part == Expr::Pid);
+    let reads = |action: &Action| {
+        let (values, places) = operands(action);
+        values.into_iter().any(is_number) || places.into_iter().flat_map(|place| &place.indices).any(is_number)
+    };
+    process.kind != ProcessKind::Process
+        || process.statements.iter().flat_map(|statement| parts(&statement.action)).any(reads)
+        || process.provided.iter().any(is_number)
+        || process.locals.iter().flat_map(|local| initial_values(&local.initial)).any(is_number)
 }
 
 /// The elements of a global to which nothing assigns, if they are constants.

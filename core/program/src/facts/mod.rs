@@ -52,8 +52,13 @@ pub use recorded::Now;
 pub use step::{Check, Condition, Relation, Step, Subject};
 pub use stuck::{Candidates, Whereabouts};
 
-use crate::{Action, EdgeId, Expr, Kind, LocationId, ProcessId, Program, Slot, Variable, VariableId};
+use crate::{Action, EdgeId, Expr, Initial, Kind, LocationId, Process, ProcessId, Program, Slot, Variable, VariableId};
 use std::sync::Arc;
+
+/// Whether processes of a type have channels of their own.
+fn has_channels(process: &Process) -> bool {
+    process.locals.iter().any(|local| matches!(local.initial, Initial::Channel(_)))
+}
 
 /// What is known of a program before it runs.
 #[derive(Clone, Debug)]
@@ -72,6 +77,8 @@ pub struct Facts {
     bounded: Vec<bool>,
     /// Processes are told apart by their numbers; else by their births.
     numbered: bool,
+    /// For each type, whether its processes look at their numbers.
+    reads_number: Vec<bool>,
     /// For each type, a process of which nothing is known.
     unknown: Vec<Instance>,
 }
@@ -124,6 +131,18 @@ impl Facts {
             .filter(|(index, local)| is_constant(*index) && local.dimensions.is_empty() && is_worth_it(local))
             .map(|(index, _)| VariableId(index as u32))
             .collect()
+    }
+
+    /// What of a key can make a difference to the steps of its process: the number of a process that never looks at it
+    /// cannot, nor can the number of older channels where it has none of its own.
+    pub fn distinguishing(&self, key: InstanceKey) -> InstanceKey {
+        let at = key.process.0 as usize;
+        let has_channels = has_channels(&self.program.processes[at]);
+        InstanceKey {
+            pid: key.pid.filter(|_| self.reads_number[at]),
+            channels_before: key.channels_before.filter(|_| has_channels),
+            ..key
+        }
     }
 
     /// Number of edges of a type.
