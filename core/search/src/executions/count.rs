@@ -1,13 +1,12 @@
 //! Depth-first through the graph: the numbers of a node are the sums of those behind its ways, known once it is left.
 
 use super::expand::{End, Walker, Way};
-use super::{Graph, Independence, KNOWN, Numbers, Settings, SleepSets, Table};
+use super::numbers::{Nodes, State, Waiting};
+use super::{Graph, Independence, Numbers, Settings, SleepSets};
 use crate::store::Payloads;
 use fabius_base::StopReason;
 use std::collections::HashSet;
 
-/// The node is on the stack; 0 says that it was not met yet, more than this that its numbers are known.
-const ON_STACK: u32 = 1;
 /// Ways from one look at the limits to the next.
 const WAYS_PER_LOOK: u32 = 1024;
 
@@ -67,32 +66,38 @@ pub fn explore<M: Independence, S: Payloads<u32>>(
 ) -> Explored<M::Label, S> {
     let mut sets = SleepSets::default();
     let mut statistics = Statistics { outcomes: 1, ..Statistics::default() };
-    let (table, root, ended) = match Walker::new(model, (&mut store, &mut sets), settings.rules()) {
-        Err(_) => (Table::default(), Numbers::one(End::Broken), Ended::Complete),
+    let (nodes, root, ended) = match Walker::new(model, (&mut store, &mut sets), settings.rules()) {
+        Err(_) => (Nodes::default(), Numbers::one(End::Broken), Ended::Complete),
         Ok(walker) => {
             let mut counter = Counter::new(walker, settings);
             let ended = counter.run();
             let root = counter.conclude();
             statistics = counter.statistics;
-            (counter.table, root, ended)
+            (counter.nodes, root, ended)
         }
     };
-    Explored { graph: Graph { store, sets, table, root, rules: settings.rules() }, ended, statistics }
+    Explored { graph: Graph { store, sets, nodes, root, rules: settings.rules() }, ended, statistics }
 }
 
-/// What is known of a node on the stack.
-#[derive(Default)]
-struct Sum {
-    numbers: Numbers,
+/// A node on the stack.
+#[derive(Clone, Copy)]
+struct Open {
+    node: u32,
     /// The way that leads on is faulty.
     fails: bool,
+    /// Executions were met behind ways that were listed before.
+    has_sum: bool,
 }
 
 struct Counter<'a, M: Independence, S> {
     walker: Walker<'a, M, S>,
     settings: &'a Settings,
-    table: Table,
-    sums: Vec<Sum>,
+    nodes: Nodes,
+    stack: Vec<Open>,
+    /// The executions met behind the present node.
+    sum: Numbers,
+    /// Those met behind the nodes before it on the stack, where there are some.
+    sums: Waiting,
     /// The numbers of the first node.
     root: Option<Numbers>,
     /// States in which an execution ended with a step that cannot be computed; and those in which one ended otherwise, if not
@@ -108,8 +113,10 @@ impl<'a, M: Independence, S: Payloads<u32>> Counter<'a, M, S> {
         Self {
             walker,
             settings,
-            table: Table::default(),
-            sums: Vec::new(),
+            nodes: Nodes::default(),
+            stack: Vec::new(),
+            sum: Numbers::default(),
+            sums: Waiting::default(),
             root: None,
             ends: HashSet::new(),
             outcome: Vec::new(),
@@ -119,9 +126,10 @@ impl<'a, M: Independence, S: Payloads<u32>> Counter<'a, M, S> {
     }
 
     fn run(&mut self) -> Ended<M::Label> {
-        *self.walker.payload_of_proposed(false) = ON_STACK;
-        self.enter(None, false);
-        while !self.sums.is_empty() {
+        let Some(first) = self.nodes.add() else { return Ended::Stopped(StopReason::Full) };
+        *self.walker.payload_of_proposed(false) = first;
+        self.enter(None, first, false);
+        while !self.stack.is_empty() {
             if let Some(reason) = self.look() {
                 return Ended::Stopped(reason);
             }
@@ -135,12 +143,11 @@ impl<'a, M: Independence, S: Payloads<u32>> Counter<'a, M, S> {
                     if !self.settings.all_interleavings && !self.walker.model.ends_executions(&label) {
                         return Ended::Broken(label);
                     }
-                    self.add(&Numbers::one(End::Broken), false);
+                    self.sum.add(&Numbers::one(End::Broken));
                     self.note_end(true);
                 }
                 Way::Done => {
-                    let numbers = self.sums.last().map_or_else(Numbers::default, |sum| sum.numbers);
-                    if !self.leave(numbers) {
+                    if !self.leave() {
                         return Ended::Stopped(StopReason::Full);
                     }
                 }
@@ -148,7 +155,8 @@ impl<'a, M: Independence, S: Payloads<u32>> Counter<'a, M, S> {
                     if end != End::Cut {
                         self.note_end(false);
                     }
-                    if !self.leave(Numbers::one(end)) {
+                    self.sum = Numbers::one(end);
+                    if !self.leave() {
                         return Ended::Stopped(StopReason::Full);
                     }
                 }
@@ -159,9 +167,9 @@ impl<'a, M: Independence, S: Payloads<u32>> Counter<'a, M, S> {
         Ended::Complete
     }
 
-    fn enter(&mut self, label: Option<M::Label>, transient: bool) {
+    fn enter(&mut self, label: Option<M::Label>, node: u32, transient: bool) {
         self.walker.enter(label, transient);
-        self.sums.push(Sum::default());
+        self.stack.push(Open { node, fails: false, has_sum: false });
         self.statistics.nodes += 1;
     }
 
@@ -169,46 +177,54 @@ impl<'a, M: Independence, S: Payloads<u32>> Counter<'a, M, S> {
     #[inline]
     fn arrive(&mut self, label: Option<M::Label>, fails: bool, transient: bool) -> Option<Ended<M::Label>> {
         self.statistics.ways += 1;
-        let payload = self.walker.payload_of_proposed(transient);
-        match *payload {
-            0 => {
-                *payload = ON_STACK;
-                if let Some(sum) = self.sums.last_mut() {
-                    sum.fails = fails;
+        let number = self.walker.payload_of_proposed(transient);
+        match self.nodes.state(*number) {
+            None => {
+                let Some(node) = self.nodes.add() else { return Some(Ended::Stopped(StopReason::Full)) };
+                *number = node;
+                if let Some(open) = self.stack.last_mut() {
+                    open.fails = fails;
+                    open.has_sum = self.sum.all != 0;
+                    if open.has_sum {
+                        self.sums.push(&self.sum);
+                    }
                 }
-                self.enter(label, transient);
+                self.sum = Numbers::default();
+                self.enter(label, node, transient);
                 None
             }
-            ON_STACK => Some(Ended::Cycle(self.cycle(label, transient))),
-            known => {
-                let numbers = *self.table.row(known - KNOWN);
+            Some(State::OnStack) => Some(Ended::Cycle(self.cycle(label, transient))),
+            Some(State::Known(numbers)) => {
                 self.walker.position.reject();
-                self.add(&numbers, fails);
+                self.sum.add(&numbers.after(fails));
                 None
             }
         }
     }
 
+    /// Leaves the present node, all of whose executions were met; false if there is no room for their numbers.
     #[inline]
-    fn add(&mut self, numbers: &Numbers, fails: bool) {
-        if let Some(sum) = self.sums.last_mut() {
-            sum.numbers.add(&numbers.after(fails));
+    fn leave(&mut self) -> bool {
+        let Some(Open { node, .. }) = self.stack.last().copied() else { return false };
+        let numbers = self.sum;
+        if !self.nodes.set(node, &numbers) {
+            return false;
         }
+        self.stack.pop();
+        self.walker.leave();
+        self.return_with(&numbers);
+        true
     }
 
-    /// Leaves the present node, whose numbers are known now; false if there is no room for them.
+    /// Goes on with the node that is now the last one of the stack; `numbers` are of those behind the way that led on from it.
     #[inline]
-    fn leave(&mut self, numbers: Numbers) -> bool {
-        let Some(index) = self.table.index_of(&numbers) else { return false };
-        let transient = self.walker.frames.last().is_some_and(|frame| frame.transient);
-        *self.walker.payload_of_top(transient) = index + KNOWN;
-        self.walker.leave();
-        self.sums.pop();
-        match self.sums.last_mut() {
-            Some(sum) => sum.numbers.add(&numbers.after(sum.fails)),
-            None => self.root = Some(numbers),
-        }
-        true
+    fn return_with(&mut self, numbers: &Numbers) {
+        let Some(open) = self.stack.last() else {
+            self.root = Some(*numbers);
+            return;
+        };
+        self.sum = if open.has_sum { self.sums.pop() } else { Numbers::default() };
+        self.sum.add(&numbers.after(open.fails));
     }
 
     /// Notes that an execution ends in the present state; `broken` if some step there cannot be computed: then the state may
@@ -268,24 +284,20 @@ impl<'a, M: Independence, S: Payloads<u32>> Counter<'a, M, S> {
 
     fn memory_bytes(&self) -> u64 {
         let ends: usize = self.ends.iter().map(|state| 64 + state.len() * size_of::<u32>()).sum();
-        let sums = self.sums.capacity() * size_of::<Sum>() + ends;
-        self.walker.store.memory_bytes() + self.walker.memory_bytes() + self.table.memory_bytes() + sums as u64
+        let stack = self.stack.capacity() * size_of::<Open>() + ends;
+        let numbers = self.nodes.memory_bytes() + self.sums.memory_bytes();
+        self.walker.store.memory_bytes() + self.walker.memory_bytes() + numbers + stack as u64
     }
 
     /// The numbers of the first node; if it was not left, of the executions met behind it.
     fn conclude(&mut self) -> Numbers {
         self.statistics.memory_bytes = self.memory_bytes();
         self.statistics.outcomes += self.ends.len() as u64;
-        if let Some(root) = self.root {
-            return root;
+        while self.root.is_none() && self.stack.pop().is_some() {
+            let numbers = self.sum;
+            self.return_with(&numbers);
         }
-        let mut behind = Numbers::default();
-        while let Some(sum) = self.sums.pop() {
-            let mut numbers = sum.numbers;
-            numbers.add(&behind.after(sum.fails));
-            behind = numbers;
-        }
-        behind
+        self.root.unwrap_or_default()
     }
 }
 

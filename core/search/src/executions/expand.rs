@@ -1,6 +1,8 @@
 //! The nodes of the graph and the ways from one to the next, in an order that is the same whenever they are listed.
 //!
-//! A node is written as a row of words: the number of its sleep set ([`SleepSets`]), then the state.
+//! A node is written as a row of words: the number of its sleep set ([`SleepSets`]) with that of the words of padding, the state, the
+//! padding. With it few nodes have rows of different length, although processes come and go: between rows of
+//! one length, a store looks only at what a step changed.
 
 use super::sleep_sets::{Row, SleepSets};
 use super::{Independence, Rules};
@@ -10,6 +12,23 @@ use crate::store::{Class, Payloads};
 
 /// Words before the state.
 const HEAD: usize = 1;
+/// Rows without hidden words are padded to a multiple of so many words.
+const ROW: usize = 1 << PADDING_BITS;
+/// Bits of the first word for the number of words of padding.
+const PADDING_BITS: u32 = 3;
+
+/// The number of the sleep set of a node.
+#[inline]
+fn set_of(row: &[u32]) -> u32 {
+    row[0] >> PADDING_BITS
+}
+
+/// The state of a node.
+#[inline]
+fn state_of(row: &[u32]) -> &[u32] {
+    let padding = row[0] as usize % ROW;
+    &row[HEAD..row.len() - padding]
+}
 
 /// A way from a node.
 #[derive(Debug)]
@@ -50,12 +69,8 @@ pub(super) struct Frame<C, L> {
     cursor: C,
     /// Entries of the position's log that lead back.
     changes: usize,
-    /// Where the names of the steps asleep start, …
+    /// Where the names of the steps start that fell asleep here.
     start: usize,
-    /// … and where those end that were asleep from the beginning.
-    inherited: usize,
-    /// Steps that an execution may still take.
-    left: u32,
     pub transient: bool,
     /// Something is possible.
     moved: bool,
@@ -73,7 +88,7 @@ pub(super) struct Walker<'a, M: Independence, S> {
     pub sets: &'a mut SleepSets,
     pub position: Position,
     pub frames: Vec<Frame<M::Cursor, M::Label>>,
-    /// Steps asleep, frame by frame.
+    /// Steps that fell asleep, frame by frame, without those that were asleep from the beginning.
     asleep: Vec<u32>,
     /// The successor's state and its steps asleep.
     room: Vec<u32>,
@@ -84,6 +99,8 @@ pub(super) struct Walker<'a, M: Independence, S> {
     sleeps: bool,
     bounded: bool,
     laps_max: Option<u32>,
+    /// Rows are padded.
+    pads: bool,
 }
 
 impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
@@ -96,7 +113,7 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
         (store, sets): (&'a mut S, &'a mut SleepSets),
         rules: Rules,
     ) -> Result<Self, M::Fault> {
-        let position = Position::new(S::MEMO_PER_WORD, model.hidden_words());
+        let (position, pads) = (Position::new(S::MEMO_PER_WORD, model.hidden_words()), model.hidden_words() == 0);
         let mut walker = Self {
             model,
             store,
@@ -111,6 +128,7 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
             sleeps: !rules.all_interleavings,
             bounded: rules.steps_max.is_some(),
             laps_max: rules.laps_max,
+            pads,
         };
         walker.model.initial(&mut walker.room)?;
         // There is room for the first one.
@@ -121,13 +139,12 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
 
     /// The state of the present node.
     pub(super) fn state(&self) -> &[u32] {
-        &self.position.state()[HEAD..]
+        state_of(self.position.state())
     }
 
     /// What distinguishes the present state as one in which executions end; see [`Independence::write_outcome`].
     pub(super) fn write_outcome(&mut self, outcome: &mut Vec<u32>) -> bool {
-        let words = self.position.state();
-        self.model.write_outcome(&words[HEAD..], outcome)
+        self.model.write_outcome(state_of(self.position.state()), outcome)
     }
 
     /// Goes to the node that is proposed, at which the store has looked.
@@ -135,25 +152,24 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
     pub(super) fn enter(&mut self, label: Option<M::Label>, transient: bool) {
         let changes = self.position.accept();
         self.position.memo_is_right_until(self.position.log_len());
-        let words = self.position.state();
-        let start = self.asleep.len();
-        let row = self.sets.row(words[0]);
-        self.asleep.extend_from_slice(row.asleep);
-        let left = row.left;
-        let state = &words[HEAD..];
+        let row = self.position.state();
+        let Row { left, asleep, .. } = self.sets.row(set_of(row));
+        let state = state_of(row);
         let mut cursor = self.model.begin(state);
         // Where an execution is cut off, it counts, whatever is asleep.
-        let sleeps = start < self.asleep.len() && !transient && !(self.bounded && left == 0);
+        let counts_at_once = self.bounded && left == 0;
+        let sleeps = !asleep.is_empty() && !transient && !counts_at_once;
         if sleeps {
-            self.model.leave_out(state, &mut cursor, &self.asleep[start..]);
+            self.model.leave_out(state, &mut cursor, asleep);
+        }
+        if self.frames.len() == self.frames.capacity() {
+            self.frames.reserve_exact(8 + self.frames.len() / 4);
         }
         self.frames.push(Frame {
             label,
             cursor,
             changes,
-            start,
-            inherited: self.asleep.len(),
-            left,
+            start: self.asleep.len(),
             transient,
             moved: sleeps,
             waits: false,
@@ -171,18 +187,11 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
         self.position.memo_is_right_until(self.position.log_len());
     }
 
-    /// What the store keeps with the node that is proposed.
+    /// What the store keeps with the node that is proposed: its number, once it was met.
     #[inline]
     pub(super) fn payload_of_proposed(&mut self, transient: bool) -> &mut u32 {
         self.position.propose();
         let probe = self.store.prepare(&mut self.position, class_of(transient));
-        self.store.payload(probe).1
-    }
-
-    /// What the store keeps with the present node.
-    #[inline]
-    pub(super) fn payload_of_top(&mut self, transient: bool) -> &mut u32 {
-        let probe = self.store.probe_of_state(&self.position, class_of(transient));
         self.store.payload(probe).1
     }
 
@@ -191,8 +200,8 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
         loop {
             let Some(frame) = self.frames.last_mut() else { return Way::Done };
             self.asleep.extend(frame.pending.take());
-            let words = self.position.state();
-            let state = &words[HEAD..];
+            let row = self.position.state();
+            let state = state_of(row);
             match self.model.next(state, &mut frame.cursor, &mut self.room) {
                 Next::Successor { label, transient, fault, .. } => {
                     if !frame.transient
@@ -210,11 +219,12 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
                         }
                     } else {
                         frame.moved = true;
+                        let Row { left, asleep, laps } = self.sets.row(set_of(row));
                         self.kept.clear();
-                        self.kept.extend_from_slice(&self.asleep[frame.start..frame.inherited]);
-                        self.left_next = frame.left;
+                        self.kept.extend_from_slice(asleep);
+                        self.left_next = left;
                         self.laps.clear();
-                        self.laps.extend_from_slice(self.sets.row(words[0]).laps);
+                        self.laps.extend_from_slice(laps);
                     }
                     self.carry();
                     if !self.compose() {
@@ -224,7 +234,7 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
                 }
                 Next::Broken { label, fault } => {
                     frame.moved = true;
-                    if self.bounded && !frame.transient && frame.left == 0 {
+                    if self.bounded && !frame.transient && self.sets.row(set_of(row)).left == 0 {
                         return Way::End(End::Cut);
                     }
                     return Way::Broken { label, fault };
@@ -250,24 +260,28 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
         }
         let Some(frame) = self.frames.last_mut() else { return Judged::Nameless };
         frame.moved = true;
+        let row = self.position.state();
+        let Row { left, asleep, .. } = self.sets.row(set_of(row));
         if self.bounded {
-            if frame.left == 0 {
+            if left == 0 {
                 return Judged::Beyond;
             }
-            self.left_next = frame.left - 1;
+            self.left_next = left - 1;
         }
         self.kept.clear();
         if !self.sleeps {
             return Judged::Goes;
         }
-        let words = self.position.state();
-        let state = &words[HEAD..];
+        let state = state_of(row);
         let Some(name) = self.model.name_of(state, &label) else { return Judged::Nameless };
-        if self.asleep[frame.start..frame.inherited].contains(&name) {
+        if asleep.contains(&name) {
             return Judged::Sleeps;
         }
-        if !self.model.is_last_resort(&frame.cursor) && frame.start < self.asleep.len() {
-            self.kept.extend_from_slice(&self.asleep[frame.start..]);
+        let fell_asleep = &self.asleep[frame.start..];
+        let some_sleep = !asleep.is_empty() || !fell_asleep.is_empty();
+        if some_sleep && !self.model.is_last_resort(&frame.cursor) {
+            self.kept.extend_from_slice(asleep);
+            self.kept.extend_from_slice(fell_asleep);
             self.model.retain_independent(state, name, &mut self.kept);
             self.kept.sort_unstable();
             self.kept.dedup();
@@ -281,10 +295,10 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
     fn pass_lap(&mut self, label: &M::Label) -> bool {
         let Some(laps_max) = self.laps_max else { return true };
         let Some(frame) = self.frames.last_mut() else { return false };
-        let words = self.position.state();
+        let row = self.position.state();
         self.laps.clear();
-        self.laps.extend_from_slice(self.sets.row(words[0]).laps);
-        for key in self.model.laps_of(&words[HEAD..], label).into_iter().flatten() {
+        self.laps.extend_from_slice(self.sets.row(set_of(row)).laps);
+        for key in self.model.laps_of(state_of(row), label).into_iter().flatten() {
             let at = self.laps.chunks_exact(2).position(|lap| key <= lap[0]).map_or(self.laps.len(), |at| 2 * at);
             if self.laps.get(at) != Some(&key) {
                 self.laps.splice(at..at, [key, 0]);
@@ -306,15 +320,21 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
         }
     }
 
-    /// Writes the successor: the number of its sleep set, then the state; false if there is no number left.
+    /// Writes the successor; false if there is no number left for its sleep set.
     #[inline]
     fn compose(&mut self) -> bool {
         let row = Row { left: self.left_next, asleep: &self.kept, laps: &self.laps };
-        let Some(number) = self.sets.number_of(&row) else { return false };
+        let Some(number) = self.sets.number_of(&row).filter(|number| *number < u32::MAX >> PADDING_BITS) else {
+            return false;
+        };
+        // Hidden words are the last ones.
+        let used = HEAD + self.room.len();
+        let padding = if self.pads { used.next_multiple_of(ROW) - used } else { 0 };
         let (_, successor) = self.position.state_and_successor();
         successor.clear();
-        successor.push(number);
+        successor.push(number << PADDING_BITS | padding as u32);
         successor.extend_from_slice(&self.room);
+        successor.resize(used + padding, 0);
         true
     }
 

@@ -1,8 +1,8 @@
 //! Single executions of a graph that was counted: the n-th one, those after it, samples.
 
 use super::expand::{End, Walker, Way};
-use super::numbers::{Kind, Numbers, Table};
-use super::{Graph, Independence, KNOWN};
+use super::numbers::{Kind, Nodes, Numbers};
+use super::{Graph, Independence};
 use crate::store::Payloads;
 
 /// An execution.
@@ -24,7 +24,7 @@ pub struct Execution<Label, Fault> {
 pub struct Executions<'a, M: Independence, S> {
     /// `None` if there is no initial state.
     walker: Option<Walker<'a, M, S>>,
-    table: &'a Table,
+    nodes: &'a Nodes,
     kind: Kind,
     /// Executions to be passed over.
     skip: u128,
@@ -56,7 +56,7 @@ impl<S: Payloads<u32>> Graph<S> {
             walker,
             stillborn,
             number: 0,
-            table: &self.table,
+            nodes: &self.nodes,
             kind,
             skip: first,
             failed: Vec::new(),
@@ -97,11 +97,10 @@ impl<M: Independence, S: Payloads<u32>> Executions<'_, M, S> {
     fn arrive(&mut self, label: Option<M::Label>, fails: bool, transient: bool) {
         let failed = fails || self.failed.last().is_some_and(|failed| *failed);
         let Some(walker) = &mut self.walker else { return };
-        let payload = *walker.payload_of_proposed(transient);
+        let node = *walker.payload_of_proposed(transient);
         // A node without numbers is not behind the first one: the graph is that of another model.
-        let Some(index) = payload.checked_sub(KNOWN) else { return walker.position.reject() };
-        let numbers = self.table.row(index);
-        let wanted = self.wants(self.weight(numbers, failed), numbers.all);
+        let Some(numbers) = self.nodes.numbers(node) else { return walker.position.reject() };
+        let wanted = self.wants(self.weight(&numbers, failed), numbers.all);
         let Some(walker) = &mut self.walker else { return };
         if wanted {
             walker.enter(label, transient);

@@ -43,11 +43,8 @@ pub use tree::{Branch, Then};
 
 use crate::model::Model;
 use fabius_base::{Cancel, Limits};
-use numbers::Table;
+use numbers::Nodes;
 use sleep_sets::SleepSets;
-
-/// What a store keeps with a node whose numbers have index 0.
-const KNOWN: u32 = 2;
 
 /// A model that says which of its steps are independent of each other.
 ///
@@ -114,7 +111,7 @@ pub struct Settings {
 pub struct Graph<S> {
     store: S,
     sets: SleepSets,
-    table: Table,
+    nodes: Nodes,
     root: Numbers,
     rules: Rules,
 }

@@ -5,8 +5,8 @@
 //! are one branch.
 
 use super::expand::{End, Walker, Way};
-use super::numbers::{Kind, Numbers, Table};
-use super::{Graph, Independence, KNOWN};
+use super::numbers::{Kind, Nodes, Numbers};
+use super::{Graph, Independence};
 use crate::store::Payloads;
 
 /// Steps that follow each other without a choice, and the executions that take them.
@@ -87,7 +87,7 @@ impl<S: Payloads<u32>> Graph<S> {
             Err(fault) => return Some(vec![Branch { then: Then::End(End::Broken, true, Some(fault)), ..root }]),
         };
         let growing =
-            Growing { walker, table: &self.table, kind, opening, frames: Vec::new(), branches: vec![root], number: 0 };
+            Growing { walker, nodes: &self.nodes, kind, opening, frames: Vec::new(), branches: vec![root], number: 0 };
         growing.grow(branches_max)
     }
 }
@@ -133,7 +133,7 @@ struct Place {
 /// A tree while its graph is walked.
 struct Growing<'a, M: Independence, S> {
     walker: Walker<'a, M, S>,
-    table: &'a Table,
+    nodes: &'a Nodes,
     kind: Kind,
     opening: Opening,
     frames: Vec<Place>,
@@ -176,9 +176,8 @@ impl<M: Independence, S: Payloads<u32>> Growing<'_, M, S> {
     /// Goes to the node that is proposed if executions of the kind are behind it and it is to be opened.
     fn arrive(&mut self, label: Option<M::Label>, fails: bool, transient: bool) {
         let failed = fails || self.frames.last().is_some_and(|place| place.failed);
-        let payload = *self.walker.payload_of_proposed(transient);
-        let numbers = payload.checked_sub(KNOWN).map_or_else(Numbers::default, |index| *self.table.row(index));
-        let numbers = numbers.after(failed);
+        let node = *self.walker.payload_of_proposed(transient);
+        let numbers = self.nodes.numbers(node).unwrap_or_default().after(failed);
         let weight = numbers.of(self.kind);
         let branch = self.branch_for(&numbers, weight, label);
         if let Some(branch) = branch.filter(|branch| self.branches[*branch].then == Then::Choice) {
