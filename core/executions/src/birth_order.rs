@@ -90,7 +90,7 @@ impl Births {
     }
 
     /// Whether a step leads to where a process is finished, or can no longer create others.
-    fn retires(&self, step: Option<Move>) -> bool {
+    pub(super) fn retires(&self, step: Option<Move>) -> bool {
         let retires = |edge: EdgeId| self.retiring.get(edge.0 as usize).is_none_or(|retires| *retires);
         // A process that holds control and has finished loses it without a step.
         step.is_none_or(|step| retires(step.edge) || step.partner.is_some_and(|(_, edge)| retires(edge)))

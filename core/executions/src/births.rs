@@ -11,6 +11,7 @@ use fabius_program::meaning::Fault;
 use fabius_program::{Action, EdgeId, LocationId, Move, ProcessId, Program};
 use fabius_search::executions::{Branch, Cycle, End, Execution, Then};
 use fabius_witness::accesses::{Access, accesses};
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -83,6 +84,18 @@ pub(super) struct Numbered {
     machine: RefCell<Machine>,
     /// Room for where processes are.
     places: RefCell<Vec<(ProcessId, LocationId)>>,
+    /// The execution that was renumbered last.
+    trail: RefCell<Trail>,
+}
+
+/// An execution, and what renumbering it came to step by step: the next one often begins in the same way.
+#[derive(Debug, Default)]
+struct Trail {
+    steps: Vec<Move>,
+    /// The steps of the program.
+    numbered: Vec<Move>,
+    /// Before, between and after the steps: where it stands, and how many steps of the program were taken.
+    at: Vec<(Renumbering, usize)>,
 }
 
 impl Numbered {
@@ -93,6 +106,7 @@ impl Numbered {
             program: Arc::clone(program),
             machine: RefCell::new(machine),
             places: RefCell::default(),
+            trail: RefCell::default(),
         }
     }
 }
@@ -125,26 +139,32 @@ impl Numbered {
         Renumbering { state, numbers, family: Family::new(self.births.initial) }
     }
 
-    /// Takes a step of the program, after control was lost if need be.
-    fn take(&self, state: &[u32], is_it: &dyn Fn(&Move) -> bool) -> (Taken, Option<Move>) {
+    /// Takes a step of a process of the program, after control was lost if need be.
+    fn take(&self, state: &[u32], pid: u8, is_it: &dyn Fn(&Move) -> bool) -> (Taken, Option<Move>) {
         let mut machine = self.machine.borrow_mut();
-        let (mut here, mut successor) = (state.to_vec(), Vec::new());
+        let (mut here, mut successor) = (Cow::Borrowed(state), Vec::new());
         for _ in 0..2 {
-            let mut cursor = machine.begin(&here);
             let mut released = None;
-            loop {
-                match machine.next(&here, &mut cursor, &mut successor) {
-                    Step::Successor { label: Some(label), .. } if is_it(&label) => {
-                        return (Taken::Leads(successor), Some(label));
+            // Its steps alone; then all, since a `timeout` is possible only if nobody has another step.
+            for alone in [true, false] {
+                let mut cursor = match alone && !machine.is_held(&here) {
+                    true => machine.begin_process(&here, pid),
+                    false => machine.begin(&here),
+                };
+                loop {
+                    match machine.next(&here, &mut cursor, &mut successor) {
+                        Step::Successor { label: Some(label), .. } if is_it(&label) => {
+                            return (Taken::Leads(successor), Some(label));
+                        }
+                        Step::Broken { label, .. } if is_it(&label) => return (Taken::Broken, Some(label)),
+                        Step::Successor { label: None, .. } => released = Some(successor.clone()),
+                        Step::Successor { .. } | Step::Broken { .. } => {}
+                        Step::Done(_) => break,
                     }
-                    Step::Broken { label, .. } if is_it(&label) => return (Taken::Broken, Some(label)),
-                    Step::Successor { label: None, .. } => released = Some(successor.clone()),
-                    Step::Successor { .. } | Step::Broken { .. } => {}
-                    Step::Done(_) => break,
                 }
             }
             match released {
-                Some(state) => here = state,
+                Some(state) => here = Cow::Owned(state),
                 None => break,
             }
         }
@@ -155,7 +175,8 @@ impl Numbered {
     fn end_youngest(&self, at: &mut Renumbering) -> Option<Move> {
         let program = &self.program;
         let is_end = |step: &Move| program.statement(program.process_of(step.edge), step.edge).action == Action::End;
-        let (Taken::Leads(state), Some(step)) = self.take(&at.state, &is_end) else { return None };
+        let youngest = self.machine.borrow().process_count(&at.state).checked_sub(1)?;
+        let (Taken::Leads(state), Some(step)) = self.take(&at.state, youngest as u8, &is_end) else { return None };
         at.state = state;
         at.numbers.iter_mut().filter(|number| **number == Some(step.pid)).for_each(|number| *number = None);
         Some(step)
@@ -188,14 +209,16 @@ impl Numbered {
         };
         let youngest = |state: &[u32]| self.machine.borrow().process_count(state);
         loop {
-            match self.take(&at.state, &|other| *other == numbered).0 {
+            match self.take(&at.state, numbered.pid, &|other| *other == numbered).0 {
                 Taken::Leads(state) => {
                     for created in 0..self.births.created_by(step.edge) {
                         let place = at.family.add_child(usize::from(step.pid));
                         at.numbers.insert(place, Some((youngest(&at.state) + created) as u8));
                     }
                     at.state = state;
-                    self.settle(at);
+                    if self.births.created_by(step.edge) > 0 || self.births.retires(Some(step)) {
+                        self.settle(at);
+                    }
                     break;
                 }
                 Taken::Broken => break,
@@ -209,12 +232,48 @@ impl Numbered {
         path.push(numbered);
     }
 
+    /// All steps of an execution, as far as it is the same as the one before not anew; `ends` says that processes end after it.
+    fn execution(&self, path: &[Move], ends: bool) -> Vec<Move> {
+        let mut trail = self.trail.borrow_mut();
+        let Trail { steps, numbered, at } = &mut *trail;
+        if at.is_empty() {
+            at.push((self.start(), 0));
+        }
+        let alike = steps.iter().zip(path).take_while(|(one, other)| one == other).count();
+        steps.truncate(alike);
+        at.truncate(alike + 1);
+        numbered.truncate(at[alike].1);
+        for step in &path[alike..] {
+            let mut here = at[steps.len()].0.clone();
+            self.step(&mut here, *step, numbered);
+            steps.push(*step);
+            at.push((here, numbered.len()));
+        }
+        let mut found = numbered.clone();
+        if ends {
+            self.end_all(&at[steps.len()].0, &mut found);
+        }
+        found
+    }
+
+    /// Adds the ends of processes after which nobody can end any more. Only the youngest one can, where nothing else is left to it.
+    fn end_all(&self, at: &Renumbering, path: &mut Vec<Move>) {
+        let mut places = self.places.borrow_mut();
+        self.machine.borrow().locations(&at.state, &mut places);
+        for (pid, (process, location)) in places.iter().enumerate().rev() {
+            let edges = self.program.process(*process).locations[location.0 as usize].edges.clone();
+            let is_end = |edge: &u32| self.program.statement(*process, EdgeId(*edge)).action == Action::End;
+            let Some(edge) = edges.into_iter().find(is_end) else { break };
+            path.push(Move { pid: pid as u8, edge: EdgeId(edge), partner: None });
+        }
+    }
+
     /// All steps of a path; `ends` says that processes end after it.
     fn path(&self, at: &mut Renumbering, path: &[Move], ends: bool) -> Vec<Move> {
         let mut numbered = Vec::with_capacity(path.len());
         path.iter().for_each(|step| self.step(at, *step, &mut numbered));
         if ends {
-            numbered.extend(std::iter::from_fn(|| self.end_youngest(at)));
+            self.end_all(at, &mut numbered);
         }
         numbered
     }
@@ -269,7 +328,7 @@ impl Naming {
     /// An execution of the program.
     pub(super) fn execution(&self, execution: Execution<Move, Fault>) -> Execution<Move, Fault> {
         let Self::Births(numbered) = self else { return execution };
-        let path = numbered.path(&mut numbered.start(), &execution.path, goes_on_to_ends(execution.end));
+        let path = numbered.execution(&execution.path, goes_on_to_ends(execution.end));
         Execution { path, ..execution }
     }
 
