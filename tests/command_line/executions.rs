@@ -381,8 +381,11 @@ fn processes_are_told_apart_by_who_created_them_where_numbers_cannot_be_observed
     on(&text, &[]).says("a process that is created uses its `_pid`");
     on(&TWO_PARENTS.replace("y++", "printf(\"%d\", _pid)"), &[]).says("told apart by who created them");
     on(&TWO_PARENTS.replace("y++", "chan c = [1] of { bit }"), &[]).says("has channels of its own");
-    on(TWO_PARENTS, &["--by", "optimal"]).says("5 essentially different executions").says("without a table");
-    on(TWO_PARENTS, &["--independence", "learned"]).says("independence is learnt for numbers");
+    for asked in [["--by", "optimal"], ["--by", "source"], ["--by", "sleep"], ["--independence", "learned"]] {
+        on(TWO_PARENTS, &asked).says("essentially one execution").says("processes are told apart by who created them");
+    }
+    let report = json(&on(TWO_PARENTS, &["--json", "--by", "optimal", "--process-numbers"]).expect(0));
+    assert_eq!((&report["executions"], &report["processes"]), (&"5".into(), &"numbers".into()));
 }
 
 /// Tasks that create others, as the literature has them.
@@ -397,6 +400,10 @@ fn tasks_that_create_tasks() {
     for (n, expected) in [(2, "2"), (3, "12"), (4, "2880"), (5, "203212800")] {
         let report = json(&on(&text.replace('N', &n.to_string()), &["--json"]).expect(0));
         assert_eq!([&report["executions"], &report["outcomes"]], [expected, "1"], "fib({n})");
+        if n < 5 {
+            let report = json(&on(&text.replace('N', &n.to_string()), &["--json", "--by", "optimal"]).expect(0));
+            assert_eq!(report["executions"], expected, "fib({n}) without a table");
+        }
     }
 }
 

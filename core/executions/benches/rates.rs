@@ -129,14 +129,12 @@ fn row(model: &Model) -> String {
     };
     let by = By::Stateless(Method::Optimal);
     let stateless = ExecutionsRequest { by, relation: Relation::Footprints, ..ExecutionsRequest::default() };
-    // By numbers tasks have far more executions.
-    let optimal = match report.processes {
-        None if many => {
-            let run = ask(&loaded, &stateless).found.report;
-            let runs: f64 = run.executions.as_deref().and_then(|all| all.parse().ok()).unwrap_or(0.0);
-            per_second(runs, run.seconds)
-        }
-        _ => "–".to_owned(),
+    let optimal = if many {
+        let run = ask(&loaded, &stateless).found.report;
+        let runs: f64 = run.executions.as_deref().and_then(|all| all.parse().ok()).unwrap_or(0.0);
+        per_second(runs, run.seconds)
+    } else {
+        "–".to_owned()
     };
     let (nodes, name) = (report.nodes as f64, model.name);
     let rate = per_second(nodes, report.seconds);

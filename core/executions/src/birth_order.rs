@@ -31,7 +31,7 @@ use fabius_program::{Action, EdgeId, Location, LocationId, Move, PROCESSES_MAX, 
 use std::sync::Arc;
 
 /// Stands for no partner in the name of a step.
-const NOBODY: u32 = 0xFF;
+pub(super) const NOBODY: u32 = 0xFF;
 
 /// A program whose processes are told apart by their births.
 #[derive(Debug)]
@@ -87,6 +87,30 @@ impl Births {
     /// Whether a process can still create others.
     pub(super) fn can_create(&self, at: (ProcessId, LocationId)) -> bool {
         self.place(at).creates
+    }
+
+    /// Writes what distinguishes a state in which executions end from others, by the machine's words: who created whom makes no
+    /// difference there, nor which of the processes that were created is which.
+    pub(super) fn write_outcome(&self, machine: &Machine, words: &[u32], outcome: &mut Vec<u32>) {
+        let mut locations = Vec::new();
+        machine.locations(words, &mut locations);
+        let finished = |pid: usize| locations.get(pid).is_some_and(|at| self.has_finished(*at));
+        let mut left: Vec<&[u32]> = Vec::with_capacity(locations.len());
+        outcome.clear();
+        machine.append_globals(words, outcome);
+        for pid in 0..self.initial {
+            outcome.push(u32::from(finished(pid)));
+        }
+        for (pid, _) in locations.iter().enumerate() {
+            match machine.process_words(words, pid) {
+                Some(block) if self.initial <= pid => left.push(block),
+                Some(block) if !finished(pid) => outcome.extend_from_slice(block),
+                _ => {}
+            }
+        }
+        // Each begins with the type of its process.
+        left.sort_unstable();
+        left.into_iter().for_each(|block| outcome.extend_from_slice(block));
     }
 
     /// Whether a step leads to where a process is finished, or can no longer create others.
@@ -225,7 +249,7 @@ pub(super) fn machine_words(state: &[u32]) -> &[u32] {
 /// States in the order of births.
 #[derive(Debug)]
 pub(super) struct InOrder {
-    births: Arc<Births>,
+    pub births: Arc<Births>,
     family: Family,
     /// The machine's words of a successor.
     pub room: Vec<u32>,
@@ -334,30 +358,5 @@ impl InOrder {
             }
         }
         laps.truncate(kept);
-    }
-
-    /// Writes what distinguishes a state in which executions end from others: who created whom makes no difference there, nor
-    /// which of the processes that were created is which.
-    pub(super) fn write_outcome(&mut self, machine: &Machine, state: &[u32], outcome: &mut Vec<u32>) {
-        let Self { births, locations, .. } = self;
-        let words = machine_words(state);
-        machine.locations(words, locations);
-        let finished = |pid: usize| locations.get(pid).is_some_and(|at| births.has_finished(*at));
-        let mut left: Vec<&[u32]> = Vec::with_capacity(locations.len());
-        outcome.clear();
-        machine.append_globals(words, outcome);
-        for pid in 0..births.initial {
-            outcome.push(u32::from(finished(pid)));
-        }
-        for (pid, _) in locations.iter().enumerate() {
-            match machine.process_words(words, pid) {
-                Some(block) if births.initial <= pid => left.push(block),
-                Some(block) if !finished(pid) => outcome.extend_from_slice(block),
-                _ => {}
-            }
-        }
-        // Each begins with the type of its process.
-        left.sort_unstable();
-        left.into_iter().for_each(|block| outcome.extend_from_slice(block));
     }
 }

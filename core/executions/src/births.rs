@@ -3,9 +3,13 @@
 //! Where a program cannot observe the numbers of processes ([`fabius_program::facts::births`]), its states are explored in the
 //! order of births ([`super::birth_order`]); executions found there get the numbers that processes have in the program.
 
-use super::ListedExecution;
+use super::birth_names::BirthNames;
 use super::birth_order::{Births, Family};
-use fabius_machine::{Machine, Step};
+use super::conflicts::Relation;
+use super::{By, ExecutionsRequest, ListedExecution, Question};
+use fabius_machine::{Machine, Refusal, Step};
+use fabius_model::SearchedMachine;
+use fabius_program::facts::Facts;
 use fabius_program::facts::births::WhyNumbered;
 use fabius_program::meaning::Fault;
 use fabius_program::{Action, EdgeId, LocationId, Move, ProcessId, Program};
@@ -35,10 +39,8 @@ pub(super) enum WhyNumbers {
     Observed(WhyNumbered),
     /// There is no room for all processes if none of them ends.
     Full,
-    /// Without a table.
-    Stateless,
-    /// Independence is learnt.
-    Learned,
+    /// There are too many processes to have a name each.
+    Nameless,
     /// Nothing is independent.
     Dependent,
     /// That was asked for.
@@ -69,10 +71,48 @@ impl Naming {
             Self::Numbers(WhyNumbers::Full) => {
                 Some("more than 255 processes are created, and the number of one that has ended is given again")
             }
-            Self::Numbers(WhyNumbers::Stateless) => Some("a search without a table always does that"),
-            Self::Numbers(WhyNumbers::Learned) => Some("independence is learnt for numbers"),
+            Self::Numbers(WhyNumbers::Nameless) => {
+                Some("more than 255 different processes are created in all executions together")
+            }
             Self::Numbers(WhyNumbers::Dependent) => Some("every interleaving counts"),
         }
+    }
+}
+
+impl Question<'_> {
+    /// What tells processes apart by their births, if that is wanted and possible.
+    pub(super) fn births(&self) -> Result<Births, WhyNumbers> {
+        let births = Births::of(&self.program).map_err(WhyNumbers::Observed)?;
+        match self.request {
+            ExecutionsRequest { numbered: true, .. } => Err(WhyNumbers::Asked),
+            _ if self.why_not.is_some() => Err(WhyNumbers::Dependent),
+            _ => Ok(births),
+        }
+    }
+
+    /// Whether processes that are told apart by their births must have the same names in all states.
+    pub(super) fn needs_names(&self) -> bool {
+        let ExecutionsRequest { by, relation, .. } = *self.request;
+        matches!(by, By::Stateless(_)) || relation == Relation::Learned
+    }
+
+    /// Tells processes apart by their numbers, because there are too many to tell them apart by their births.
+    pub(super) fn without_births(&mut self) -> Result<(), Refusal> {
+        let why = if self.needs_names() { WhyNumbers::Nameless } else { WhyNumbers::Full };
+        self.name(Naming::Numbers(why))
+    }
+
+    /// Tells processes apart in a way.
+    pub(super) fn name(&mut self, naming: Naming) -> Result<(), Refusal> {
+        let (explored, by_birth) = match &naming {
+            Naming::Births(numbered) => (&numbered.births.program, true),
+            Naming::Numbers(_) => (&self.program, false),
+        };
+        let facts = Facts::of(Arc::clone(explored), &[]);
+        self.machine = SearchedMachine::new(Arc::clone(explored), self.watch)?;
+        self.facts = Arc::new(if by_birth { facts.by_birth() } else { facts });
+        self.naming = naming;
+        Ok(())
     }
 }
 
@@ -80,6 +120,8 @@ impl Naming {
 #[derive(Debug)]
 pub(super) struct Numbered {
     pub births: Arc<Births>,
+    /// The names of processes, if they have any.
+    pub names: Option<Arc<BirthNames>>,
     program: Arc<Program>,
     machine: RefCell<Machine>,
     /// Room for where processes are.
@@ -100,8 +142,9 @@ struct Trail {
 
 impl Numbered {
     /// `machine` is that of the program as it is written.
-    pub(super) fn new(births: Births, program: &Arc<Program>, machine: Machine) -> Self {
+    pub(super) fn new(births: Births, named: bool, (program, machine): (&Arc<Program>, Machine)) -> Self {
         Self {
+            names: named.then(|| Arc::new(BirthNames::new(births.initial))),
             births: Arc::new(births),
             program: Arc::clone(program),
             machine: RefCell::new(machine),
@@ -117,9 +160,19 @@ impl Numbered {
 struct Renumbering {
     /// The state of the program, as its machine writes it; empty if there is none.
     state: Vec<u32>,
-    /// The numbers of the processes that are left, in the order of births; `None` for one of the start that has ended.
+    /// The numbers of processes, by their places in the order of births or by their names; `None` for one that has ended or does
+    /// not exist yet.
     numbers: Vec<Option<u8>>,
-    family: Family,
+    told_by: ToldBy,
+}
+
+/// By what processes are told apart.
+#[derive(Clone, Debug)]
+enum ToldBy {
+    /// Their places in the order of births.
+    Places(Family),
+    /// Their names; how many children each has had, by its name.
+    Names(Vec<u8>),
 }
 
 /// What becomes of a step.
@@ -135,8 +188,15 @@ impl Numbered {
         if self.machine.borrow_mut().initial(&mut state).is_err() {
             state.clear();
         }
-        let numbers = (0..self.births.initial).map(|number| Some(number as u8)).collect();
-        Renumbering { state, numbers, family: Family::new(self.births.initial) }
+        let mut numbers: Vec<Option<u8>> = (0..self.births.initial).map(|number| Some(number as u8)).collect();
+        let told_by = match self.names {
+            Some(_) => {
+                numbers.resize(BirthNames::MAX, None);
+                ToldBy::Names(vec![0; BirthNames::MAX])
+            }
+            None => ToldBy::Places(Family::new(self.births.initial)),
+        };
+        Renumbering { state, numbers, told_by }
     }
 
     /// Takes a step of a process of the program, after control was lost if need be.
@@ -185,10 +245,10 @@ impl Numbered {
     /// Removes processes that have finished from the order of births, as [`super::birth_order`] does. Whether one holds control
     /// makes no difference here: it takes no other step.
     fn settle(&self, at: &mut Renumbering) {
+        let Renumbering { state, numbers, told_by: ToldBy::Places(family) } = at else { return };
         let mut places = std::mem::take(&mut *self.places.borrow_mut());
-        self.machine.borrow().locations(&at.state, &mut places);
+        self.machine.borrow().locations(state, &mut places);
         let place = |number: Option<u8>| places.get(usize::from(number?)).copied();
-        let Renumbering { numbers, family, .. } = at;
         family.settle(|pid| place(numbers[pid]).is_some_and(|place| self.births.can_create(place)));
         for pid in (self.births.initial..numbers.len()).rev() {
             if place(numbers[pid]).is_some_and(|place| self.births.has_finished(place)) {
@@ -199,34 +259,54 @@ impl Numbered {
         self.places.replace(places);
     }
 
-    /// Adds a step to a path of the program.
-    fn step(&self, at: &mut Renumbering, step: Move, path: &mut Vec<Move>) {
+    /// Notes the number of a new child of a process.
+    fn add_child(&self, at: &mut Renumbering, parent: u8, number: u8) {
+        match &mut at.told_by {
+            ToldBy::Places(family) => at.numbers.insert(family.add_child(usize::from(parent)), Some(number)),
+            ToldBy::Names(children) => {
+                let Some(count) = children.get_mut(usize::from(parent)) else { return };
+                *count = count.saturating_add(1);
+                let name = self.names.as_ref().and_then(|names| names.child(parent, *count));
+                if let Some(of_child) = name.and_then(|name| at.numbers.get_mut(usize::from(name))) {
+                    *of_child = Some(number);
+                }
+            }
+        }
+    }
+
+    /// A step with the numbers that processes have in the program; those end in a path that have to for it to be possible. With
+    /// the state that it leads to.
+    fn next(&self, at: &mut Renumbering, step: Move, path: &mut Vec<Move>) -> (Move, Option<Vec<u32>>) {
         let number = |pid: u8| at.numbers.get(usize::from(pid)).copied().flatten().unwrap_or(pid);
         let numbered = Move {
             pid: number(step.pid),
             edge: step.edge,
             partner: step.partner.map(|(pid, edge)| (number(pid), edge)),
         };
-        let youngest = |state: &[u32]| self.machine.borrow().process_count(state);
         loop {
             match self.take(&at.state, numbered.pid, &|other| *other == numbered).0 {
-                Taken::Leads(state) => {
-                    for created in 0..self.births.created_by(step.edge) {
-                        let place = at.family.add_child(usize::from(step.pid));
-                        at.numbers.insert(place, Some((youngest(&at.state) + created) as u8));
-                    }
-                    at.state = state;
-                    if self.births.created_by(step.edge) > 0 || self.births.retires(Some(step)) {
-                        self.settle(at);
-                    }
-                    break;
-                }
-                Taken::Broken => break,
+                Taken::Leads(state) => return (numbered, Some(state)),
+                Taken::Broken => return (numbered, None),
                 Taken::Impossible => match self.end_youngest(at) {
                     Some(end) => path.push(end),
                     // The referee will not take it either.
-                    None => break,
+                    None => return (numbered, None),
                 },
+            }
+        }
+    }
+
+    /// Adds a step to a path of the program.
+    fn step(&self, at: &mut Renumbering, step: Move, path: &mut Vec<Move>) {
+        let (numbered, after) = self.next(at, step, path);
+        if let Some(state) = after {
+            let count = self.machine.borrow().process_count(&at.state);
+            for created in 0..self.births.created_by(step.edge) {
+                self.add_child(at, step.pid, (count + created) as u8);
+            }
+            at.state = state;
+            if self.births.created_by(step.edge) > 0 || self.births.retires(Some(step)) {
+                self.settle(at);
             }
         }
         path.push(numbered);
@@ -330,6 +410,15 @@ impl Naming {
         let Self::Births(numbered) = self else { return execution };
         let path = numbered.execution(&execution.path, goes_on_to_ends(execution.end));
         Execution { path, ..execution }
+    }
+
+    /// A path of the program, and two steps each of which is possible after it.
+    pub(super) fn path_to(&self, path: Vec<Move>, steps: [Move; 2]) -> (Vec<Move>, [Move; 2]) {
+        let Self::Births(numbered) = self else { return (path, steps) };
+        let mut at = numbered.start();
+        let mut path = numbered.path(&mut at, &path, false);
+        let steps = steps.map(|step| numbered.next(&mut at, step, &mut path).0);
+        (path, steps)
     }
 
     /// An infinite execution of the program.

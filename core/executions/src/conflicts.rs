@@ -6,6 +6,7 @@
 //! process is ready to receive that starts or stops being so in the other. All that may happen in a step is its atomic
 //! sequence, with those of the processes that may receive control in it.
 
+use super::birth_order::NOBODY;
 use super::learned::Commuting;
 use fabius_machine::{Machine, Reader};
 use fabius_model::configurations::{Configurations, Lookup, NewConfiguration};
@@ -14,9 +15,6 @@ use fabius_program::{EdgeId, Location, Move, ProcessId};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
-
-/// Stands for no partner in the name of a step.
-const NOBODY: u32 = 0xFF;
 
 /// A step's name: process, alternative of its location, partner, alternative of the partner's location; 8 bits each.
 pub(super) fn name_of(facts: &Facts, step: &Move) -> Option<u32> {
@@ -370,21 +368,21 @@ impl Tables {
     }
 
     /// Removes from a list of steps those that do not commute with `step` in every state in which both are possible; all are
-    /// possible in a state.
+    /// possible in a state. `told` says under which name of its processes a step is known to commute.
     pub(super) fn retain_commuting(
         &mut self,
         (machine, state): (&mut Machine, &[u32]),
         step: u32,
         names: &mut Vec<u32>,
-        commuting: &Commuting,
+        (commuting, told): (&Commuting, &dyn Fn(Move) -> Option<Move>),
     ) -> Option<()> {
         let configuration = self.of(machine, state)?;
         let here = Here { tables: self, configuration: &configuration, state };
-        let mine = here.step(step)?;
+        let mine = told(here.step(step)?)?;
         let mut known = true;
         let movers = |step: &Move| [Some(step.pid), step.partner.map(|(pid, _)| pid)];
         names.retain(|name| {
-            let Some(theirs) = here.step(*name) else {
+            let Some(theirs) = here.step(*name).and_then(told) else {
                 known = false;
                 return false;
             };

@@ -1,5 +1,6 @@
 //! What steps of a machine touch, for searches that reverse races.
 
+use super::birth_names::{name_at, renamed};
 use super::conflicts::{Configuration, EventFacts, Part, Relation, Tables};
 use super::model::Interleaved;
 use fabius_machine::{Machine, Step as MachineStep};
@@ -49,6 +50,8 @@ struct TouchedPart {
 struct Known {
     part: Part,
     instance: usize,
+    /// Which process it is, the same in all states.
+    who: u8,
 }
 
 impl TouchedPart {
@@ -58,25 +61,35 @@ impl TouchedPart {
     }
 }
 
+/// A step that was taken, its processes told by their places in the state in which it was.
+struct Taken<'a> {
+    state: &'a [u32],
+    first: Move,
+    /// All its moves, if each process that moves existed before.
+    path: Option<Vec<Move>>,
+    /// The state that it led to, with the place there of the process that moves first.
+    after: Option<(&'a [u32], Option<u8>)>,
+}
+
 impl Tables {
     fn touched(
         &mut self,
         machine: &mut Machine,
-        state: &[u32],
-        (path, after): (&[Move], Option<&[u32]>),
-        pids: Vec<u8>,
+        taken: &Taken<'_>,
+        (pids, who): (Vec<u8>, &dyn Fn(usize) -> Option<u8>),
     ) -> Option<Rc<Touched>> {
-        let configuration = self.of(machine, state)?;
-        let parts = self.parts_of(&configuration, state, path.first()?)?;
+        let configuration = self.of(machine, taken.state)?;
+        let parts = self.parts_of(&configuration, taken.state, &taken.first)?;
         let mut found = Vec::new();
         for part in parts {
-            let known = |part: Part| Known { part, instance: configuration.instance_of(part.pid) };
-            let event = self.event_of(&configuration, state, part);
-            let joined = event.joined.iter().map(|part| known(*part)).collect();
-            found.push(TouchedPart { known: known(part), event, joined });
+            let known =
+                |part: Part| Some(Known { part, instance: configuration.instance_of(part.pid), who: who(part.pid)? });
+            let event = self.event_of(&configuration, taken.state, part);
+            let joined = event.joined.iter().map(|part| known(*part)).collect::<Option<_>>()?;
+            found.push(TouchedPart { known: known(part)?, event, joined });
         }
         let recorded = match self.relation() {
-            Relation::Recorded => self.record(machine, (state, path, after), (&configuration, &found)),
+            Relation::Recorded => self.record(machine, taken, (&configuration, &found)),
             _ => None,
         };
         Some(Rc::new(Touched { pids, parts: found, recorded }))
@@ -86,11 +99,12 @@ impl Tables {
     fn record(
         &self,
         machine: &mut Machine,
-        (state, path, after): (&[u32], &[Move], Option<&[u32]>),
+        taken: &Taken<'_>,
         (configuration, parts): (&Configuration, &[TouchedPart]),
     ) -> Option<Vec<Exact>> {
-        let [TouchedPart { joined, .. }] = parts else { return None };
-        let (pid, last) = (path.first()?.pid, path.last()?);
+        let [TouchedPart { joined, known, .. }] = parts else { return None };
+        let (path, who) = (taken.path.as_deref()?, known.who);
+        let (pid, last) = (taken.first.pid, path.last()?);
         let number = configuration.instance_of(usize::from(pid));
         let instance = self.instance_at(number);
         let facts = self.facts();
@@ -101,7 +115,7 @@ impl Tables {
             return None;
         }
         let mut found = Vec::with_capacity(path.len());
-        let mut here = state.to_vec();
+        let mut here = taken.state.to_vec();
         for (at, step) in path.iter().enumerate() {
             let edge = facts.index_of(step.edge);
             if self.varies(number, edge) {
@@ -109,7 +123,7 @@ impl Tables {
                 found.push(Exact::Now(Box::new(step)));
             } else {
                 let part = Part { pid: usize::from(pid), edge, starts: false };
-                found.push(Exact::Always(Known { part, instance: number }));
+                found.push(Exact::Always(Known { part, instance: number, who }));
             }
             if path[at + 1..].iter().any(|step| self.varies(number, facts.index_of(step.edge))) {
                 here = successor(machine, &here, step)?;
@@ -117,8 +131,8 @@ impl Tables {
         }
         // An atomic sequence that does not go on looked at what it could go on with.
         let last = &facts.program().edges[last.edge.0 as usize];
-        if let Some(after) = after.filter(|_| last.atomic) {
-            let looked = with_values(machine, after, pid, |now| facts.broken_off(instance, last.target, now))??;
+        if let Some((after, place)) = taken.after.filter(|_| last.atomic) {
+            let looked = with_values(machine, after, place?, |now| facts.broken_off(instance, last.target, now))??;
             found.push(Exact::Now(Box::new(looked)));
         }
         Some(found)
@@ -143,7 +157,7 @@ impl Tables {
         let edges = |part: &TouchedPart| 0..=part.joined.len();
         edges(mine).any(|a| {
             let a = mine.edge(a);
-            let mut others = edges(theirs).map(|b| theirs.edge(b)).filter(|b| a.part.pid != b.part.pid);
+            let mut others = edges(theirs).map(|b| theirs.edge(b)).filter(|b| a.who != b.who);
             others.any(|b| self.conflict_between((a.instance, a.part), (b.instance, b.part)))
         })
     }
@@ -214,19 +228,32 @@ impl Dependence for Interleaved {
     type Touched = Rc<Touched>;
 
     fn footprint(&mut self, state: &[u32], path: &[Move], after: Option<&[u32]>) -> Option<Footprint<Rc<Touched>>> {
-        let (machine, tables) = self.machine_and_tables();
         let mut pids: Vec<u8> = Vec::new();
         for label in path {
             pids.push(label.pid);
             pids.extend(label.partner.map(|(pid, _)| pid));
         }
         if let Some(after) = after {
-            pids.extend((machine.process_count(state)..machine.process_count(after)).map(|pid| pid as u8));
+            pids.extend(self.created(state, after));
         }
         pids.sort_unstable();
         pids.dedup();
-        let touched = tables.touched(machine, state, (path, after), pids)?;
-        let message = tables.message(machine, state, path.first()?, touched.recorded.as_ref());
+        let first = path.first()?;
+        let placed = |step: &Move| renamed(*step, |who| self.place(state, who));
+        let taken = Taken {
+            state: self.words_of(state),
+            first: placed(first)?,
+            path: path.iter().map(placed).collect(),
+            after: after.map(|after| (self.words_of(after), self.place(after, first.pid))),
+        };
+        let has_names = self.has_names();
+        let who = |place: usize| match u8::try_from(place) {
+            Ok(place) if has_names => name_at(state, place),
+            place => place.ok(),
+        };
+        let (machine, tables) = self.machine_and_tables();
+        let touched = tables.touched(machine, &taken, (pids, &who))?;
+        let message = tables.message(machine, taken.state, &taken.first, touched.recorded.as_ref());
         let (may_enable, may_disable) = tables.influence_of(path, &touched);
         Some(Footprint { touched, message, may_enable, may_disable })
     }

@@ -125,7 +125,7 @@ impl StateReport {
 /// If not all reachable states can be known: then nothing is.
 pub fn order_of_statements(loaded: &Loaded, limits: Limits, cancel: &Cancel) -> Result<OrderReport, NotLearnt> {
     let request = ExecutionsRequest { relation: Relation::Learned, limits, ..ExecutionsRequest::default() };
-    let question = Question::asked(loaded, &request, cancel).map_err(|why| match why {
+    let mut question = Question::asked(loaded, &request, cancel).map_err(|why| match why {
         NotCounted::Faulty => NotLearnt::Unknown("the model has errors".to_owned()),
         NotCounted::Refused(why) => NotLearnt::Unknown(why),
     })?;
@@ -184,10 +184,8 @@ impl Question<'_> {
     ///
     /// # Errors
     /// Why nothing can be learnt.
-    pub(super) fn learn(&self, loaded: &Loaded) -> Result<(Commuting, OrderReport), NotLearnt> {
-        let mut model = self.model_by(Relation::Accords, false);
-        let explored = explore_events(&mut model, self.request.limits, self.cancel);
-        let graph = explored.map_err(|why| NotLearnt::Unknown(self.unknown(why)))?;
+    pub(super) fn learn(&mut self, loaded: &Loaded) -> Result<(Commuting, OrderReport), NotLearnt> {
+        let (mut model, graph) = self.all_events()?;
         let mut commuting = Commuting::new();
         let mut first_states: HashMap<(Move, Move), u32> = HashMap::new();
         let mut tallies: BTreeMap<(EdgeId, EdgeId), Tally> = BTreeMap::new();
@@ -216,6 +214,22 @@ impl Question<'_> {
         Ok((commuting, OrderReport { states: graph.len() as u64, pairs }))
     }
 
+    /// All reachable states, and what happens from each to the next ones.
+    fn all_events(&mut self) -> Result<(Interleaved, EventGraph<Move>), NotLearnt> {
+        loop {
+            let mut model = self.model_by(Relation::Accords, false);
+            let explored = explore_events(&mut model, self.request.limits, self.cancel);
+            if model.is_full() && self.without_births().is_ok() {
+                continue;
+            }
+            if model.is_lost() {
+                return Err(NotLearnt::Failed(internal_error("a step is taken by a process that does not exist")));
+            }
+            let graph = explored.map_err(|why| NotLearnt::Unknown(self.unknown(why)))?;
+            return Ok((model, graph));
+        }
+    }
+
     fn unknown(&self, why: NotExplored) -> String {
         match why {
             NotExplored::LongSequence => "an atomic sequence may be infinite, or has too many choices".to_owned(),
@@ -240,7 +254,10 @@ impl Question<'_> {
             let wanted = tally.example.filter(|_| examples < EXAMPLES_MAX);
             examples += usize::from(wanted.is_some());
             let example = match wanted {
-                Some((state, steps)) => state_report(&self.program, self.watch, &graph.path_to(state), steps)?,
+                Some((state, steps)) => {
+                    let (path, steps) = self.naming.path_to(graph.path_to(state), steps);
+                    state_report(&self.program, self.watch, &path, steps)?
+                }
                 None => None,
             };
             pairs.push(PairReport {

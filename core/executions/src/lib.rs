@@ -17,6 +17,7 @@
 //! * Where [`fabius_model::reduction::prepare`] refuses a program, the text does not tell what is independent, and every
 //!   interleaving counts.
 
+mod birth_names;
 mod birth_order;
 mod births;
 #[cfg(test)]
@@ -46,7 +47,6 @@ pub use referee::ExecutionOutline;
 pub use report::{CycleReport, ExecutionReport, ExecutionsReport};
 pub use tree::{BRANCHES_MAX, BranchReport, TreeBranch, branch_reports};
 
-use birth_order::Births;
 use births::{Naming, Numbered, WhyNumbers};
 use fabius_base::{Cancel, Limits, StopReason};
 use fabius_machine::Refusal;
@@ -287,37 +287,13 @@ impl<'a> Question<'a> {
         };
         match question.births() {
             Ok(births) => {
-                let numbered = Numbered::new(births, program, question.machine.machine().clone());
+                let named = question.needs_names();
+                let numbered = Numbered::new(births, named, (program, question.machine.machine().clone()));
                 question.name(Naming::Births(Box::new(numbered)))?;
             }
             Err(why) => question.naming = Naming::Numbers(why),
         }
         Ok(question)
-    }
-
-    /// What tells processes apart by their births, if that is wanted and possible.
-    fn births(&self) -> Result<Births, WhyNumbers> {
-        let births = Births::of(&self.program).map_err(WhyNumbers::Observed)?;
-        match self.request {
-            ExecutionsRequest { numbered: true, .. } => Err(WhyNumbers::Asked),
-            _ if self.why_not.is_some() => Err(WhyNumbers::Dependent),
-            ExecutionsRequest { by: By::Stateless(_), .. } => Err(WhyNumbers::Stateless),
-            ExecutionsRequest { relation: Relation::Learned, .. } => Err(WhyNumbers::Learned),
-            _ => Ok(births),
-        }
-    }
-
-    /// Tells processes apart in a way.
-    fn name(&mut self, naming: Naming) -> Result<(), Refusal> {
-        let (explored, by_birth) = match &naming {
-            Naming::Births(numbered) => (&numbered.births.program, true),
-            Naming::Numbers(_) => (&self.program, false),
-        };
-        let facts = Facts::of(Arc::clone(explored), &[]);
-        self.machine = SearchedMachine::new(Arc::clone(explored), self.watch)?;
-        self.facts = Arc::new(if by_birth { facts.by_birth() } else { facts });
-        self.naming = naming;
-        Ok(())
     }
 
     /// What is asked about a model, if it can be run.
@@ -390,7 +366,7 @@ impl<'a> Question<'a> {
         let learnt = self.commuting.clone().filter(|_| relation == Relation::Learned);
         let model = Interleaved::new(machine, plan, (facts, self.ending.clone()), (relation, learnt), hidden_matter);
         match &self.naming {
-            Naming::Births(numbered) => model.by_birth(Arc::clone(&numbered.births)),
+            Naming::Births(numbered) => model.by_birth(Arc::clone(&numbered.births), numbered.names.clone()),
             Naming::Numbers(_) => model,
         }
     }
@@ -433,7 +409,7 @@ impl<'a> Question<'a> {
             let explored = explore(&mut model, TreeStore::default(), &settings);
             // In the order of births, an execution has as many processes in the end as it creates, whoever is first: so a
             // lack of room is met, with reduction too.
-            if model.is_full() && self.name(Naming::Numbers(WhyNumbers::Full)).is_ok() {
+            if model.is_full() && self.without_births().is_ok() {
                 reduced = self.request.reduction && suffices;
                 continue;
             }

@@ -1,6 +1,7 @@
 //! A machine as a model whose steps may be independent, with partial-order reduction where that is sound.
 
-use super::birth_order::{Births, InOrder, machine_words};
+use super::birth_names::{self, BirthNames, Named, name_at, place_of, rename, renamed};
+use super::birth_order::{self, Births, InOrder};
 use super::conflicts::{Relation, Tables, name_of};
 use super::learned::Commuting;
 use fabius_machine::{Cursor, Machine, Reader};
@@ -11,6 +12,7 @@ use fabius_program::meaning::Fault;
 use fabius_program::{Action, EdgeId, Location, Move, Process, ProcessId, ProcessKind};
 use fabius_search::executions::Independence;
 use fabius_search::{Ending, Model, Next};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// What lists the steps.
@@ -42,13 +44,60 @@ pub(super) struct Interleaved {
     commuting: Option<Arc<Commuting>>,
     /// Hidden variables distinguish states.
     hidden_matter: bool,
-    /// Processes stand in the order of their births.
-    order: Option<InOrder>,
+    /// Processes are told apart by their births.
+    order: Option<Order>,
     some_vary: bool,
     /// A process could not be created, because there were too many.
     full: bool,
     /// A state has no tables: what is known of it is not true.
     lost: bool,
+}
+
+/// How the processes of a state are told apart by their births.
+enum Order {
+    /// By their places, which change when others are created or removed.
+    Places(InOrder),
+    /// By their names. In the labels of steps and the names of steps stand names instead of places.
+    Names(Named),
+}
+
+impl Order {
+    fn births(&self) -> Arc<Births> {
+        match self {
+            Self::Places(order) => Arc::clone(&order.births),
+            Self::Names(order) => Arc::clone(&order.births),
+        }
+    }
+
+    fn room(&mut self) -> &mut Vec<u32> {
+        match self {
+            Self::Places(order) => &mut order.room,
+            Self::Names(order) => &mut order.room,
+        }
+    }
+
+    /// The machine's words of a state.
+    fn words<'s>(&self, state: &'s [u32]) -> &'s [u32] {
+        match self {
+            Self::Places(_) => birth_order::machine_words(state),
+            Self::Names(_) => birth_names::machine_words(state),
+        }
+    }
+
+    fn write_initial(&mut self, state: &mut Vec<u32>) {
+        match self {
+            Self::Places(order) => order.write_initial(state),
+            Self::Names(order) => order.write_initial(state),
+        }
+    }
+
+    /// Writes the state after a step, told by places; false if there is none because of too many processes.
+    fn write_successor(&mut self, machine: &Machine, step: (&[u32], Option<Move>), successor: &mut Vec<u32>) -> bool {
+        match self {
+            Self::Places(order) => order.write_successor(machine, step, successor),
+            Self::Names(order) => order.write_successor(machine, step, successor),
+        }
+    }
 }
 
 /// How far the steps of a state were listed.
@@ -105,9 +154,14 @@ impl Interleaved {
         }
     }
 
-    /// The same with processes in the order of their births. The machine's program is the one whose processes do not end.
-    pub(super) fn by_birth(self, births: Arc<Births>) -> Self {
-        Self { order: Some(InOrder::new(births)), ..self }
+    /// The same with processes told apart by their births, by their places or by names. The machine's program is the one whose
+    /// processes do not end.
+    pub(super) fn by_birth(self, births: Arc<Births>, names: Option<Arc<BirthNames>>) -> Self {
+        let order = match names {
+            Some(names) => Order::Names(Named::new(births, names)),
+            None => Order::Places(InOrder::new(births)),
+        };
+        Self { order: Some(order), ..self }
     }
 
     /// Whether a process could not be created in some state, because there were too many.
@@ -117,7 +171,41 @@ impl Interleaved {
 
     /// The machine's words of a state.
     fn words<'s>(&self, state: &'s [u32]) -> &'s [u32] {
-        if self.order.is_some() { machine_words(state) } else { state }
+        self.order.as_ref().map_or(state, |order| order.words(state))
+    }
+
+    /// Whether processes have names.
+    pub(super) fn has_names(&self) -> bool {
+        matches!(self.order, Some(Order::Names(_)))
+    }
+
+    /// The place of a process in a state, by its name or number.
+    pub(super) fn place(&self, state: &[u32], who: u8) -> Option<u8> {
+        if self.has_names() { place_of(state, who) } else { Some(who) }
+    }
+
+    /// The machine's words of a state.
+    pub(super) fn words_of<'s>(&self, state: &'s [u32]) -> &'s [u32] {
+        self.words(state)
+    }
+
+    /// The processes of the state after a step that were not there before it.
+    pub(super) fn created(&mut self, state: &[u32], after: &[u32]) -> Vec<u8> {
+        let (words, words_after) = (self.words(state), self.words(after));
+        let count = self.machine().process_count(words_after);
+        if self.has_names() {
+            let names = (0..count).filter_map(|place| name_at(after, u8::try_from(place).ok()?));
+            return names.filter(|name| place_of(state, *name).is_none()).collect();
+        }
+        (self.machine().process_count(words)..count).map(|pid| pid as u8).collect()
+    }
+
+    /// Puts the processes of a state into the names of steps: their places instead of their names, or the other way round.
+    fn rename_all(&mut self, state: &[u32], steps: &mut [u32], to_places: bool) {
+        if self.has_names() {
+            let of = |who: u8| if to_places { place_of(state, who) } else { name_at(state, who) };
+            self.lost |= !steps.iter_mut().all(|step| rename(step, of));
+        }
     }
 
     /// Whether the independence of steps could not be told in some state, so that no number is known.
@@ -285,7 +373,7 @@ impl Model for Interleaved {
 
     fn initial(&mut self, state: &mut Vec<u32>) -> Result<(), Fault> {
         let Some(mut order) = self.order.take() else { return self.initial_words(state) };
-        let begun = self.initial_words(&mut order.room);
+        let begun = self.initial_words(order.room());
         order.write_initial(state);
         self.order = Some(order);
         begun
@@ -308,13 +396,18 @@ impl Model for Interleaved {
     #[inline]
     fn next(&mut self, state: &[u32], cursor: &mut ListCursor, successor: &mut Vec<u32>) -> Next<Move, Fault> {
         let Some(mut order) = self.order.take() else { return self.next_words(state, cursor, successor) };
-        let next = self.next_words(machine_words(state), cursor, &mut order.room);
-        match &next {
-            Next::Successor { label, .. } => {
-                let (machine, _) = self.machine_and_tables();
-                self.full |= !order.write_successor(machine, (state, *label), successor);
+        let mut next = self.next_words(order.words(state), cursor, order.room());
+        if let Next::Successor { label, .. } = &next {
+            let (machine, _) = self.machine_and_tables();
+            self.full |= !order.write_successor(machine, (state, *label), successor);
+        }
+        if let (Order::Names(_), Next::Successor { label: Some(label), .. } | Next::Broken { label, .. }) =
+            (&order, &mut next)
+        {
+            match renamed(*label, |place| name_at(state, place)) {
+                Some(named) => *label = named,
+                None => self.lost = true,
             }
-            Next::Broken { .. } | Next::Done(_) => {}
         }
         self.order = Some(order);
         match next {
@@ -374,25 +467,40 @@ impl Independence for Interleaved {
         name_of(&self.facts, label)
     }
 
-    fn retain_independent(&mut self, state: &[u32], step: u32, names: &mut Vec<u32>) {
-        let state = self.words(state);
-        let Some(commuting) = self.commuting.clone() else {
-            let (machine, tables) = self.machine_and_tables();
-            self.lost |= tables.retain_independent(machine, state, step, names).is_none();
-            return;
-        };
-        // A process that ends now, as it is all the same when, disturbs nobody.
-        if !self.ends_quietly_now(state) {
-            let (machine, tables) = self.machine_and_tables();
-            self.lost |= tables.retain_commuting((machine, state), step, names, &commuting).is_none();
+    fn retain_independent(&mut self, state: &[u32], mut step: u32, names: &mut Vec<u32>) {
+        self.rename_all(state, std::slice::from_mut(&mut step), true);
+        self.rename_all(state, names, true);
+        let words = self.words(state);
+        match self.commuting.clone() {
+            None => {
+                let (machine, tables) = self.machine_and_tables();
+                self.lost |= tables.retain_independent(machine, words, step, names).is_none();
+            }
+            // A process that ends now, as it is all the same when, disturbs nobody.
+            Some(_) if self.ends_quietly_now(state) => {}
+            Some(commuting) => {
+                let has_names = self.has_names();
+                let told = |step: Move| match has_names {
+                    true => renamed(step, |place| name_at(state, place)),
+                    false => Some(step),
+                };
+                let (machine, tables) = self.machine_and_tables();
+                let found = tables.retain_commuting((machine, words), step, names, (&commuting, &told));
+                self.lost |= found.is_none();
+            }
         }
+        self.rename_all(state, names, false);
     }
 
     #[inline]
     fn leave_out(&mut self, state: &[u32], cursor: &mut ListCursor, asleep: &[u32]) {
+        let mut asleep = Cow::Borrowed(asleep);
+        if self.has_names() {
+            self.rename_all(state, asleep.to_mut(), true);
+        }
         let state = self.words(state);
         let (machine, tables) = self.machine_and_tables();
-        let Some(left_out) = tables.with_no_other_step(machine, state, asleep) else { return };
+        let Some(left_out) = tables.with_no_other_step(machine, state, &asleep) else { return };
         let count = machine.process_count(state) as u32;
         if left_out == 0 || u64::BITS <= count {
             return;
@@ -412,15 +520,16 @@ impl Independence for Interleaved {
     }
 
     fn carry(&mut self, names: &mut [u32], laps: &mut Vec<u32>) {
-        if let Some(order) = &self.order {
+        // Names stay.
+        if let Some(Order::Places(order)) = &self.order {
             order.carry(names, laps);
         }
     }
 
     fn write_outcome(&mut self, state: &[u32], outcome: &mut Vec<u32>) -> bool {
-        let Some(mut order) = self.order.take() else { return false };
-        order.write_outcome(self.machine(), state, outcome);
-        self.order = Some(order);
+        let Some(births) = self.order.as_ref().map(Order::births) else { return false };
+        let words = self.words(state);
+        births.write_outcome(self.machine(), words, outcome);
         true
     }
 

@@ -48,8 +48,21 @@ fn sampled() -> usize {
     std::env::var("FABIUS_SAMPLED").ok().and_then(|number| number.parse().ok()).unwrap_or(SAMPLED)
 }
 
+/// How processes are told apart.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Processes {
+    ByNumber,
+    /// Where a model does not look at numbers.
+    ByBirth,
+}
+
 /// Numbers of a model, unless it is refused or they are not exact.
-fn count(name: &str, text: &str, by: By, extent: Extent) -> Result<Option<ExecutionsReport>, String> {
+fn count(
+    (name, text): (&str, &str),
+    processes: Processes,
+    by: By,
+    extent: Extent,
+) -> Result<Option<ExecutionsReport>, String> {
     let mut nothing = |_: &str, _: &str| None;
     let settings = Settings { properties: vec![SAFETY.to_owned()], ..Settings::default() };
     let loaded = load(name, text.to_owned(), &[], &mut nothing, &settings);
@@ -59,8 +72,9 @@ fn count(name: &str, text: &str, by: By, extent: Extent) -> Result<Option<Execut
         Extent::Full => Limits { memory_bytes_max: Some(FULL_BYTES_MAX), ..Limits::default() },
     };
     let _clock = matches!(extent, Extent::Full).then(|| Clock::start(&cancel));
-    let numbered = ExecutionsRequest { numbered: true, ..ExecutionsRequest::default() };
-    let request = ExecutionsRequest { by, relation: Relation::Footprints, limits, ..numbered };
+    let numbered = processes == Processes::ByNumber;
+    let request =
+        ExecutionsRequest { by, relation: Relation::Footprints, limits, numbered, ..ExecutionsRequest::default() };
     match executions(&loaded, &request, &cancel, &|| Duration::ZERO) {
         Ok(found) => match found.failure {
             Some(failure) => Err(failure),
@@ -71,9 +85,9 @@ fn count(name: &str, text: &str, by: By, extent: Extent) -> Result<Option<Execut
 }
 
 /// Whether the numbers of a model could be compared.
-fn compare(name: &str, text: &str, full: bool) -> Result<bool, String> {
+fn compare(model: (&str, &str), processes: Processes, full: bool) -> Result<bool, String> {
     let extent = |nodes: u64| if full { Extent::Full } else { Extent::Nodes(nodes) };
-    let Some(graph) = count(name, text, By::Graph, extent(NODES_MAX))? else { return Ok(false) };
+    let Some(graph) = count(model, processes, By::Graph, extent(NODES_MAX))? else { return Ok(false) };
     let all: u64 = graph.executions.as_deref().and_then(|number| number.parse().ok()).unwrap_or(u64::MAX);
     if !full && EXECUTIONS_MAX < all {
         return Ok(false);
@@ -84,13 +98,16 @@ fn compare(name: &str, text: &str, full: bool) -> Result<bool, String> {
     for method in [Method::Optimal, Method::Source, Method::Sleep] {
         // More runs are redundant with less: those of sleep sets alone can be too many.
         let states_max = if method == Method::Sleep { 20 * NODES_MAX } else { u64::MAX };
-        let Some(found) = count(name, text, By::Stateless(method), extent(states_max))? else {
+        let Some(found) = count(model, processes, By::Stateless(method), extent(states_max))? else {
             if method == Method::Sleep {
                 continue;
             } else {
                 return Ok(false);
             };
         };
+        if found.processes != graph.processes {
+            return Err(format!("{method:?}: processes by {:?}, graph: {:?}", found.processes, graph.processes));
+        }
         if numbers(&found) != numbers(&graph) {
             return Err(format!("{method:?}: {:?}, graph: {:?}", numbers(&found), numbers(&graph)));
         }
@@ -102,11 +119,11 @@ fn compare(name: &str, text: &str, full: bool) -> Result<bool, String> {
 }
 
 /// How many of some random models could be compared.
-fn compare_all(seeds: u64, text: impl Fn(u64) -> String) -> u64 {
+fn compare_all(seeds: u64, processes: Processes, text: impl Fn(u64) -> String) -> u64 {
     let mut compared = 0;
     for seed in 0..seeds * SAMPLED as u64 / sampled() as u64 {
         let text = text(seed);
-        match compare("random.pml", &text, false) {
+        match compare(("random.pml", &text), processes, false) {
             Ok(counts) => compared += u64::from(counts),
             Err(why) => panic!("seed {seed}: {why}\n{text}"),
         }
@@ -116,7 +133,7 @@ fn compare_all(seeds: u64, text: impl Fn(u64) -> String) -> u64 {
 
 #[test]
 fn random_models_have_as_many_executions_without_a_table() {
-    let compared = compare_all(64, |seed| match seed % 2 {
+    let compared = compare_all(64, Processes::ByNumber, |seed| match seed % 2 {
         0 => generate::model(seed).text(),
         _ => generate::model_with_faults(seed).text(),
     });
@@ -125,13 +142,19 @@ fn random_models_have_as_many_executions_without_a_table() {
 
 #[test]
 fn so_have_small_ones_with_locks_channels_and_atomic_sequences() {
-    let compared = compare_all(64, generate::small::model);
+    let compared = compare_all(64, Processes::ByNumber, generate::small::model);
     assert!(compared > 20, "{compared} models were compared");
 }
 
 #[test]
 fn so_have_small_ones_whose_processes_talk() {
-    let compared = compare_all(64, generate::messages::model);
+    let compared = compare_all(64, Processes::ByNumber, generate::messages::model);
+    assert!(compared > 20, "{compared} models were compared");
+}
+
+#[test]
+fn so_have_small_ones_whose_processes_are_told_apart_by_their_births() {
+    let compared = compare_all(64, Processes::ByBirth, generate::births::model);
     assert!(compared > 20, "{compared} models were compared");
 }
 
@@ -145,7 +168,7 @@ fn so_do_models_of_the_corpus() {
     let (mut compared, mut left_out, mut wrong) = (0, 0, Vec::new());
     for entry in corpus.entries.iter().filter(is_small).step_by(if full { 1 } else { sampled() }) {
         let Ok(text) = std::fs::read_to_string(corpus.file(entry)) else { continue };
-        match compare(&entry.path, &text, full) {
+        match compare((&entry.path, &text), Processes::ByNumber, full) {
             Ok(true) => compared += 1,
             Ok(false) => left_out += 1,
             Err(why) => wrong.push(format!("{}: {why}", entry.path)),
