@@ -7,7 +7,7 @@
 //! sequence, with those of the processes that may receive control in it.
 
 use super::birth_order::NOBODY;
-use super::learned::Commuting;
+use super::learned::Learnt;
 use fabius_machine::{Machine, Reader};
 use fabius_model::configurations::{Configurations, Lookup, NewConfiguration};
 use fabius_program::facts::{Bits, Channels, Conflicts, Facts, Influence, Instance, InstanceKey, Meetings};
@@ -367,31 +367,31 @@ impl Tables {
         known.then_some(())
     }
 
-    /// Removes from a list of steps those that do not commute with `step` in every state in which both are possible; all are
-    /// possible in a state. `told` says under which name of its processes a step is known to commute.
-    pub(super) fn retain_commuting(
+    /// Removes from a list of steps those that are not independent of `step` by what was learnt; all are possible in a state. `told`
+    /// says under which name of its processes a step is known.
+    pub(super) fn retain_learnt(
         &mut self,
         (machine, state): (&mut Machine, &[u32]),
         step: u32,
         names: &mut Vec<u32>,
-        (commuting, told): (&Commuting, &dyn Fn(Move) -> Option<Move>),
+        (learnt, told): (&Learnt, &dyn Fn(Move) -> Option<Move>),
     ) -> Option<()> {
         let configuration = self.of(machine, state)?;
-        let here = Here { tables: self, configuration: &configuration, state };
-        let mine = told(here.step(step)?)?;
+        let mut here = Here { tables: self, configuration: &configuration, state };
+        let (mine, parts) = (told(here.step(step)?)?, here.parts(step)?);
         let mut known = true;
         let movers = |step: &Move| [Some(step.pid), step.partner.map(|(pid, _)| pid)];
         names.retain(|name| {
-            let Some(theirs) = here.step(*name).and_then(told) else {
+            let (Some(theirs), Some(other)) = (here.step(*name).and_then(told), here.parts(*name)) else {
                 known = false;
                 return false;
             };
             if movers(&theirs).into_iter().flatten().any(|pid| movers(&mine).contains(&Some(pid))) {
                 return false;
             }
-            let found = commuting.get(&(mine, theirs)).copied();
+            let found = learnt.commuting.get(&(mine, theirs)).copied();
             known &= found.is_some();
-            found == Some(true)
+            found == Some(true) || learnt.text_tells && here.independent(parts, other)
         });
         known.then_some(())
     }

@@ -28,6 +28,16 @@ const EXAMPLE_MOVES_MAX: usize = 2_000;
 /// Whether two steps that are possible in the same state commute in each such state.
 pub(super) type Commuting = HashMap<(Move, Move), bool>;
 
+/// What was learnt about the independence of steps.
+#[derive(Clone, Debug)]
+pub(super) struct Learnt {
+    /// Steps that commute are independent.
+    pub commuting: Arc<Commuting>,
+    /// So are those that the text tells. What it tells can depend on the arguments of processes: two steps can be independent in one
+    /// execution and not commute in the states of another. Reduction relies on all that the text tells.
+    pub text_tells: bool,
+}
+
 /// With which statements the order of each statement matters, learnt from all reachable states.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize)]
 pub struct OrderReport {

@@ -6,7 +6,7 @@ use super::tests::{Event, classes, events, interleavings, load, seeds, settled};
 use super::*;
 use fabius_search::Model;
 use fabius_search::executions::Independence;
-use fabius_testkit::generate::{self, messages, small};
+use fabius_testkit::generate::{self, births, messages, small};
 use std::collections::{HashMap, HashSet};
 
 const STATES_MAX: u64 = 1_500;
@@ -86,18 +86,25 @@ struct Tally {
     coarser: u64,
     /// The text does not tell what is independent.
     untold: u64,
+    /// Processes are told apart by their births.
+    by_birth: u64,
 }
 
-fn request(relation: Relation, reduction: bool, laps_max: Option<u32>) -> ExecutionsRequest {
-    let limits = Limits { states_max: Some(STATES_MAX), ..Limits::default() };
-    ExecutionsRequest {
-        reduction,
-        relation,
-        laps_max,
-        count: 20,
-        limits,
-        numbered: true,
-        ..ExecutionsRequest::default()
+/// What is compared of a model.
+#[derive(Clone, Copy)]
+struct Case {
+    laps_max: Option<u32>,
+    /// Processes are told apart by their numbers.
+    numbered: bool,
+}
+
+const BY_NUMBERS: Case = Case { laps_max: None, numbered: true };
+
+impl Case {
+    fn request(self, relation: Relation, reduction: bool) -> ExecutionsRequest {
+        let Self { laps_max, numbered } = self;
+        let limits = Limits { states_max: Some(STATES_MAX), ..Limits::default() };
+        ExecutionsRequest { reduction, relation, laps_max, count: 20, limits, numbered, ..ExecutionsRequest::default() }
     }
 }
 
@@ -111,10 +118,10 @@ fn numbers(loaded: &Loaded, request: &ExecutionsRequest) -> Option<(Numbers, Opt
     (report.exhaustive && !report.overflow).then_some((Numbers { all, failing, stuck, waiting, cut, ok }, report.order))
 }
 
-fn compare(text: &str, laps_max: Option<u32>, tally: &mut Tally) -> Option<()> {
+fn compare(text: &str, case: Case, tally: &mut Tally) -> Option<()> {
     let loaded = load(text);
     let program = loaded.checkable().and_then(|_| loaded.as_written())?;
-    let (cancel, wanted) = (Cancel::new(), request(Relation::Learned, false, laps_max));
+    let (cancel, wanted) = (Cancel::new(), case.request(Relation::Learned, false));
     let mut question = Question::new(&program, &wanted, &cancel).ok()?;
     // By the text first: then it is known which steps end executions.
     let (_, counted) = question.count();
@@ -134,18 +141,19 @@ fn compare(text: &str, laps_max: Option<u32>, tally: &mut Tally) -> Option<()> {
     let mut by_text = question.model_by(Relation::Accords, false);
     let expected = by_definition(&mut by_text, question.why_not.is_none())?;
     assert_eq!(question.commuting.as_deref(), Some(&expected), "what commutes");
+    tally.by_birth += u64::from(question.naming.word() == Some("births"));
     (tally.learnt, tally.untold) = (tally.learnt + 1, tally.untold + u64::from(question.why_not.is_some()));
     let (counted, told) = numbers(&loaded, &wanted)?;
     assert_eq!(told.map(|told| (told.states, told.pairs.len())), Some((order.states, order.pairs.len())));
-    let (reduced, _) = numbers(&loaded, &request(Relation::Learned, true, laps_max))?;
+    let (reduced, _) = numbers(&loaded, &case.request(Relation::Learned, true))?;
     assert_eq!(counted, reduced, "with reduction");
-    if let Some((finer, _)) = numbers(&loaded, &request(Relation::Accords, true, laps_max)) {
+    if let Some((finer, _)) = numbers(&loaded, &case.request(Relation::Accords, true)) {
         let some = |numbers: &Numbers| [numbers.failing, numbers.stuck, numbers.cut].map(|number| number > 0);
         assert!(counted.all <= finer.all && some(&counted) == some(&finer), "{counted:?}, {finer:?}");
         tally.coarser += u64::from(counted.all < finer.all);
     }
     let mut plain = question.model(false);
-    let all = interleavings(&mut plain, laps_max)?;
+    let all = interleavings(&mut plain, case.laps_max)?;
     let class = classes(&mut plain, &all).expect("they can be exchanged");
     let count =
         |wanted: &dyn Fn(usize) -> bool| class.iter().enumerate().filter(|(at, c)| at == *c && wanted(*at)).count();
@@ -155,11 +163,11 @@ fn compare(text: &str, laps_max: Option<u32>, tally: &mut Tally) -> Option<()> {
     Some(())
 }
 
-fn compare_all(seeds: std::ops::Range<u64>, laps_max: Option<u32>, text: impl Fn(u64) -> String) -> Tally {
+fn compare_all(seeds: std::ops::Range<u64>, case: Case, text: impl Fn(u64) -> String) -> Tally {
     let mut tally = Tally::default();
     for seed in seeds {
         let text = text(seed);
-        let told = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| compare(&text, laps_max, &mut tally)));
+        let told = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| compare(&text, case, &mut tally)));
         assert!(told.is_ok(), "seed {seed}\n{text}");
     }
     tally
@@ -167,25 +175,40 @@ fn compare_all(seeds: std::ops::Range<u64>, laps_max: Option<u32>, text: impl Fn
 
 #[test]
 fn what_is_learnt_is_the_definition_and_counts_exactly() {
-    let tally = compare_all(0..seeds(100), None, small::model);
+    let tally = compare_all(0..seeds(100), BY_NUMBERS, small::model);
     assert!(tally.enumerated > 20 && tally.coarser > 2, "{tally:?}");
 }
 
 #[test]
 fn so_it_is_where_processes_talk_and_where_loops_are_bounded() {
-    let tally = compare_all(0..seeds(40), None, messages::model);
+    let tally = compare_all(0..seeds(40), BY_NUMBERS, messages::model);
     assert!(tally.enumerated > 10, "{tally:?}");
-    let tally = compare_all(0..seeds(40), Some(1), small::model);
+    let tally = compare_all(0..seeds(40), Case { laps_max: Some(1), ..BY_NUMBERS }, small::model);
     assert!(tally.enumerated > 5, "{tally:?}");
 }
 
 #[test]
 fn so_it_is_with_everything_that_a_model_can_have() {
-    let tally = compare_all(0..seeds(40), None, |seed| match seed % 2 {
+    let tally = compare_all(0..seeds(40), BY_NUMBERS, |seed| match seed % 2 {
         0 => generate::model(seed).text(),
         _ => generate::model_with_faults(seed).text(),
     });
     assert!(tally.learnt > 3, "{tally:?}");
+}
+
+#[test]
+fn so_it_is_where_processes_are_told_apart_by_their_births() {
+    let by_birth = Case { numbered: false, ..BY_NUMBERS };
+    let tally = compare_all(0..seeds(200), by_birth, births::model);
+    assert!(tally.by_birth > 20 && tally.enumerated > 10 && tally.coarser > 2, "{tally:?}");
+}
+
+/// In 574, 581 and 587, a process with one number has other arguments in other executions: then the text tells of steps that they
+/// are independent in some executions, although they do not commute in all states.
+#[test]
+fn so_it_is_where_processes_are_created_and_told_apart_by_their_numbers() {
+    let tally = compare_all(570..570 + seeds(20), BY_NUMBERS, births::model);
+    assert!(tally.learnt > 10 && tally.by_birth == 0, "{tally:?}");
 }
 
 #[test]
@@ -199,7 +222,7 @@ fn so_it_is_where_the_text_tells_nothing() {
     ];
     let mut tally = Tally::default();
     for text in texts {
-        compare(text, None, &mut tally).unwrap_or_else(|| panic!("{text}"));
+        compare(text, BY_NUMBERS, &mut tally).unwrap_or_else(|| panic!("{text}"));
     }
     assert!(tally.untold == 4 && tally.coarser >= 3, "{tally:?}");
 }
@@ -228,7 +251,7 @@ fn statements_are_told_with_states_and_an_example() {
 fn where_not_all_states_are_known_the_text_tells() {
     let loaded = load(ADD);
     let limits = Limits { states_max: Some(2), ..Limits::default() };
-    let wanted = ExecutionsRequest { limits, ..request(Relation::Learned, true, None) };
+    let wanted = ExecutionsRequest { limits, ..BY_NUMBERS.request(Relation::Learned, true) };
     assert!(matches!(order_of_statements(&loaded, limits, &Cancel::new()), Err(NotLearnt::Unknown(_))));
     let report = executions(&loaded, &wanted, &Cancel::new(), &|| Duration::ZERO).expect("counted").report;
     assert_eq!((report.independence, report.order), ("accords", None));

@@ -65,7 +65,7 @@ use fabius_task::query::event_trace;
 use fabius_task::words::limit_reached;
 use fabius_witness::Trace;
 use fabius_witness::accesses::Access;
-use learned::Commuting;
+use learned::{Commuting, Learnt};
 use model::Interleaved;
 use referee::Follower;
 use std::sync::Arc;
@@ -364,6 +364,7 @@ impl<'a> Question<'a> {
         let hidden_matter = self.why_not == Some(WhyNot::Hidden);
         let (machine, facts) = (self.machine.clone(), Arc::clone(&self.facts));
         let learnt = self.commuting.clone().filter(|_| relation == Relation::Learned);
+        let learnt = learnt.map(|commuting| Learnt { commuting, text_tells: self.why_not.is_none() });
         let model = Interleaved::new(machine, plan, (facts, self.ending.clone()), (relation, learnt), hidden_matter);
         match &self.naming {
             Naming::Births(numbered) => model.by_birth(Arc::clone(&numbered.births), numbered.names.clone()),

@@ -3,7 +3,7 @@
 use super::birth_names::{self, BirthNames, Named, name_at, place_of, rename, renamed};
 use super::birth_order::{self, Births, InOrder};
 use super::conflicts::{Relation, Tables, name_of};
-use super::learned::Commuting;
+use super::learned::Learnt;
 use fabius_machine::{Cursor, Machine, Reader};
 use fabius_model::SearchedMachine;
 use fabius_model::reduction::{Plan, Reduced, ReducedCursor};
@@ -40,8 +40,8 @@ pub(super) struct Interleaved {
     /// By the machine's number for the types of a state's processes, the youngest one: its number, its type, where its
     /// location stands.
     youngest: Vec<Option<(usize, ProcessId, Option<Reader>)>>,
-    /// Which steps commute, if that was learnt.
-    commuting: Option<Arc<Commuting>>,
+    /// What was learnt about the independence of steps, if that is to be relied on.
+    learnt: Option<Learnt>,
     /// Hidden variables distinguish states.
     hidden_matter: bool,
     /// Processes are told apart by their births.
@@ -122,7 +122,7 @@ impl Interleaved {
         machine: SearchedMachine,
         plan: Option<Plan>,
         (facts, ending): (Arc<Facts>, Vec<bool>),
-        (relation, commuting): (Relation, Option<Arc<Commuting>>),
+        (relation, learnt): (Relation, Option<Learnt>),
         hidden_matter: bool,
     ) -> Self {
         let lister = match plan {
@@ -145,7 +145,7 @@ impl Interleaved {
             quiet,
             ends_quietly,
             youngest,
-            commuting,
+            learnt,
             hidden_matter,
             order,
             some_vary,
@@ -471,21 +471,21 @@ impl Independence for Interleaved {
         self.rename_all(state, std::slice::from_mut(&mut step), true);
         self.rename_all(state, names, true);
         let words = self.words(state);
-        match self.commuting.clone() {
+        match self.learnt.clone() {
             None => {
                 let (machine, tables) = self.machine_and_tables();
                 self.lost |= tables.retain_independent(machine, words, step, names).is_none();
             }
             // A process that ends now, as it is all the same when, disturbs nobody.
             Some(_) if self.ends_quietly_now(state) => {}
-            Some(commuting) => {
+            Some(learnt) => {
                 let has_names = self.has_names();
                 let told = |step: Move| match has_names {
                     true => renamed(step, |place| name_at(state, place)),
                     false => Some(step),
                 };
                 let (machine, tables) = self.machine_and_tables();
-                let found = tables.retain_commuting((machine, words), step, names, (&commuting, &told));
+                let found = tables.retain_learnt((machine, words), step, names, (&learnt, &told));
                 self.lost |= found.is_none();
             }
         }
