@@ -29,9 +29,9 @@ struct Speaker<'a> {
 enum Time {
     Now,
     Always,
-    AtSomeTime,
+    Sometime,
     AgainAndAgain,
-    FromSomeTimeOn,
+    FromThenOn,
     /// Now or later.
     ThenOrLater,
     OneStepLater,
@@ -53,7 +53,7 @@ impl Speaker<'_> {
             },
             Formula::Eventually(a) => format!("at some time: {}", part(a)),
             Formula::Next(a) => format!("one step later: {}", part(a)),
-            Formula::Until(a, b) => match (self.at(a, Time::Now), self.at(b, Time::AtSomeTime)) {
+            Formula::Until(a, b) => match (self.at(a, Time::Now), self.at(b, Time::Sometime)) {
                 (Some(a), Some(b)) => format!("{b}, and {a} at every moment before that"),
                 _ => format!("at some time: {}; and at every moment before that: {}", part(b), part(a)),
             },
@@ -96,8 +96,8 @@ impl Speaker<'_> {
                 a => self.at(a, Time::Always),
             },
             Formula::Eventually(a) => match &**a {
-                Formula::Always(b) => self.at(b, Time::FromSomeTimeOn),
-                a => self.at(a, Time::AtSomeTime),
+                Formula::Always(b) => self.at(b, Time::FromThenOn),
+                a => self.at(a, Time::Sometime),
             },
             Formula::Next(a) => self.at(a, Time::OneStepLater),
             one => self.at(one, Time::Now),
@@ -146,9 +146,9 @@ impl Speaker<'_> {
             Time::Now => format!("{text} is {value}"),
             Time::Always if is_true => format!("{text} is always true"),
             Time::Always => format!("{text} is never true"),
-            Time::AtSomeTime => format!("{text} is {value} at some time"),
+            Time::Sometime => format!("{text} is {value} at some time"),
             Time::AgainAndAgain => format!("{text} is {value} again and again"),
-            Time::FromSomeTimeOn => format!("from some time on, {text} is {value} for ever"),
+            Time::FromThenOn => format!("from some time on, {text} is {value} for ever"),
             Time::ThenOrLater => format!("{text} is {value} then or later"),
             Time::OneStepLater => format!("{text} is {value} one step later"),
         })
