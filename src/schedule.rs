@@ -75,7 +75,8 @@ pub struct Schedule {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..), requires = "sections", help_heading = "What to look for")]
     pub unroll: u8,
 
-    /// Let the sections do without the shared variables that serve nothing but waiting, such as locks: the orders do what they did.
+    /// Let the sections do without the shared variables and channels that serve nothing but waiting, such as locks: the orders do what
+    /// they did.
     #[arg(long, requires = "sections", help_heading = "What to look for")]
     pub without_locks: bool,
 
@@ -177,7 +178,9 @@ pub fn run(args: &Schedule) -> u8 {
     if let Some(why) = &scheduled.no_sections {
         output::complain(&format!("no sections: {why}"));
     } else if args.without_locks && report.without.is_empty() {
-        output::complain("nothing is left out of the sections: no shared variable serves nothing but waiting");
+        output::complain(
+            "nothing is left out of the sections: no shared variable or channel serves nothing but waiting",
+        );
     }
     let written = args.export.as_ref().map_or(0, |path| write(path, args, &scheduled));
     exit::worse(exit::worse(code(report), printed), written)

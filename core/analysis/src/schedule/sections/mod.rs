@@ -15,7 +15,7 @@
 //! possible, without another way on, and all have to lead to the same state.
 //!
 //! The order also does what locks do, so the program under it can do without them: if that is asked for, steps do nothing to the
-//! variables that serve nothing but waiting ([`fabius_program::facts::waiting`]), and those that would do nothing else are not
+//! variables and channels that serve nothing but waiting ([`fabius_program::facts::waiting`]), and those that would do nothing else are not
 //! told. The order is then worked out, and tried, in the program without these variables; each section has to lead to
 //! the same state as in the program with them, but for these variables.
 //!
@@ -29,8 +29,8 @@ use super::places::{call_of, shortened, shown};
 use fabius_base::{Cancel, SourceMap};
 use fabius_model::SearchedMachine;
 use fabius_program::facts::Facts;
-use fabius_program::facts::waiting::{is_only_about, only_waited_for, without};
-use fabius_program::{Action, Move, Program, VariableId};
+use fabius_program::facts::waiting::{is_only_about, only_waited_for, stored_from, without};
+use fabius_program::{Action, Initial, Move, Program, VariableId};
 use fabius_search::restrict::Graph;
 use fabius_task::report::schedule::{SectionEventReport, SectionReport};
 use fabius_witness::State;
@@ -194,13 +194,33 @@ impl Section<'_> {
         let sequence: Vec<usize> = (0..self.events.len()).collect();
         let (mut end, ways) = self.taken_in_order(&self.state_before()?, &sequence)?;
         let (written_end, written_ways) = as_written.taken_in_order(&as_written.state_before()?, &sequence)?;
-        for variable in self.locks {
-            let variable = variable.0 as usize;
-            end.globals[variable].clone_from(&written_end.globals[variable]);
-        }
+        self.adopt(&mut end, &written_end);
         match end.visible(self.program) == written_end.visible(self.program) && ways == written_ways {
             true => Ok(()),
             false => Err("without its locks a section leads elsewhere".to_owned()),
+        }
+    }
+
+    /// Takes over what is left out from a state of the program as it is written: variables, channels with what they hold, and what
+    /// was received from them.
+    fn adopt(&self, state: &mut State, written: &State) {
+        for variable in self.locks {
+            let number = variable.0 as usize;
+            state.globals[number].clone_from(&written.globals[number]);
+            if matches!(self.written.globals[number].initial, Initial::Channel(_)) {
+                for &channel in written.globals[number].iter() {
+                    let place = usize::try_from(channel).ok().and_then(|channel| channel.checked_sub(1));
+                    let both = place.and_then(|place| state.channels.get_mut(place).zip(written.channels.get(place)));
+                    both.into_iter().for_each(|(ours, theirs)| ours.clone_from(theirs));
+                }
+            }
+        }
+        let stored = stored_from(self.written, self.locks);
+        for (ours, theirs) in state.processes.iter_mut().zip(&written.processes) {
+            let received = stored.iter().filter(|(process, _)| *process == ours.process);
+            for local in received.map(|(_, local)| local.0 as usize) {
+                ours.locals[local].clone_from(&theirs.locals[local]);
+            }
         }
     }
 

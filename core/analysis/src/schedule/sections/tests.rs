@@ -45,7 +45,7 @@ pub(in crate::schedule) fn random_model(seed: u64) -> String {
             .collect();
         let body = steps.join("; ");
         let body = if random.below(2) == 0 { format!("do :: {body} od") } else { body };
-        text += &format!("active proctype {name}() {{ {body} }}\n");
+        text += &format!("active proctype {name}() {{ byte got; {body} }}\n");
     }
     text
 }
@@ -154,7 +154,9 @@ fn bare(text: &str) -> Scheduled {
 /// Processes that share data with locks, semaphores and barriers around it, and choices.
 fn model_with_locks(seed: u64) -> String {
     let mut random = Random::new(seed);
-    let mut text = "byte x, y, arrived, rooms = 1; bool a, b; bool own[3]; chan c = [1] of { byte };\n".to_owned();
+    let mut text = "byte x, y, arrived, rooms = 1; bool a, b; bool own[3]; chan c = [1] of { byte };\n\
+        chan key = [1] of { bit }; chan seats = [2] of { byte, byte };\n"
+        .to_owned();
     for name in ["P", "Q", "R"].iter().take(2 + random.below(2)) {
         let mut steps = Vec::new();
         for _ in 0..1 + random.below(3) {
@@ -168,19 +170,24 @@ fn model_with_locks(seed: u64) -> String {
                 5 => format!("if :: c ! {value} :: nempty(c) -> c ? x fi"),
                 _ => format!("if :: x = {value} :: y = {value} fi"),
             };
-            steps.push(match random.below(10) {
+            steps.push(match random.below(15) {
                 0 | 1 => format!("atomic {{ !a -> a = true }}; {data}; a = false"),
                 2 | 3 => format!("atomic {{ !b -> b = true; {data} }}; b = false"),
                 4 => format!("rooms > 0; rooms--; {data}; rooms++"),
                 5 => "arrived++; arrived >= 2".to_owned(),
                 6 => format!("d_step {{ !own[_pid] -> own[_pid] = 1 }}; {data}; own[_pid] = 0"),
                 7 => format!("if :: !a -> {data} :: b -> b = false fi"),
+                8 => format!("key ! 1; {data}; key ? _"),
+                9 => format!("atomic {{ key ! 0; {data} }}; key ? 0"),
+                10 => format!("seats ! {value}, _pid; {data}; seats ? got, _"),
+                11 => format!("atomic {{ !a && x != {value} -> a = true }}; {data}; a = false"),
+                12 => format!("atomic {{ nfull(key) && y < 2 && !b -> b = true }}; {data}; b = false"),
                 _ => data,
             });
         }
         let body = steps.join(";\n");
         let body = if random.below(3) == 0 { body } else { format!("do :: {body} od") };
-        text += &format!("active proctype {name}() {{ {body} }}\n");
+        text += &format!("active proctype {name}() {{ byte got; {body} }}\n");
     }
     text
 }
@@ -354,8 +361,8 @@ fn goes_round_doing_nothing(written: &Program, locks: &BTreeSet<VariableId>) -> 
 
 #[test]
 fn without_locks_the_orders_alone_keep_a_program_safe() {
-    let (mut models, mut sections, mut steps, mut fewer, mut left_out) = (0, 0, 0, 0, 0);
-    for seed in 0..90 {
+    let (mut models, mut sections, mut steps, mut fewer, mut left_out, mut channels) = (0, 0, 0, 0, 0, 0);
+    for seed in 0..120 {
         let text = model_with_locks(seed);
         let (told, with) = (bare(&text), scheduled(&text));
         assert_eq!((told.failure, with.failure), (None, None), "seed {seed}\n{text}");
@@ -382,10 +389,12 @@ fn without_locks_the_orders_alone_keep_a_program_safe() {
         let start = walk.advanced(start);
         walk.go(1, None, start);
         models += 1;
+        channels += u64::from(report.without.iter().any(|name| ["key", "seats"].contains(&name.as_str())));
         sections += walk.taken.0;
         steps += walk.taken.1;
     }
-    assert!(40 < models && 40 < fewer && 100 < left_out, "{models} {sections} {steps} {fewer} {left_out}");
+    let enough = 40 < models && 40 < fewer && 100 < left_out && 10 < channels;
+    assert!(enough, "{models} {sections} {steps} {fewer} {left_out} {channels}");
 }
 
 #[test]
@@ -407,6 +416,29 @@ fn what_does_more_than_waiting_is_no_lock() {
     assert_eq!(asked("ltl p { [] (x < 2) }"), ["l"]);
     assert_eq!(asked("ltl p { [] (l || x == 0) }"), Vec::<String>::new());
     assert_eq!(asked("active proctype Q() { P[0]@here; assert(x == 0) }"), Vec::<String>::new());
+    // Channels as locks, and what else is asked where somebody waits.
+    let with_channel = |body: &str| {
+        let lock = "byte x, n; bool l; chan c = [1] of { byte }; chan r = [0] of { byte };";
+        names(&format!("{lock}\nactive [2] proctype P() {{ byte got; {body} }}"))
+    };
+    for (body, expected) in [
+        ("c ! 1; x++; assert(x == 1); x--; c ? _", &["c"][..]),
+        ("c ! 1; x++; assert(x == 1); x--; c ? 1", &["c"]),
+        ("c ! 1; x++; assert(x == 1); x--; c ? got", &["c"]),
+        ("atomic { empty(c) -> c ! 1 }; x++; assert(x == 1); x--; c ? got", &[]),
+        ("atomic { c ? [1] && !l -> l = 1 }; assert(x == 0); l = 0; c ! 1", &["l", "c"]),
+        ("atomic { !l && x < 9 -> l = 1 }; x++; assert(x == 1); l = 0", &["l"]),
+        ("atomic { x < 9 && (!l && n == n) -> l = 1 }; x++; n = x; assert(n == 1); l = 0", &["l"]),
+        ("c ! 1; x++; assert(x == 1); x--; c ? got; assert(got)", &[]),
+        ("c ! 1; x++; assert(x == 1); x--; c ? n; assert(n)", &[]),
+        ("c ! 1; x++; assert(len(c) == 1); c ? _", &[]),
+        ("r ! 1; x++; assert(x == 1); r ? _", &[]),
+        ("chan d = c; c ! 1; x++; assert(x == 1); d ? _", &[]),
+        ("if :: c ! 1 -> x++ :: full(c) fi; assert(x == 1); c ? _", &[]),
+        ("atomic { !l || x < 9 -> l = 1 }; x++; assert(x == 1); l = 0", &[]),
+    ] {
+        assert_eq!(with_channel(body), expected, "{body}");
+    }
     for body in [
         "do :: atomic { !l -> l = true }; assert(x == 0); l = false :: break od",
         "if :: !l -> l = true :: else fi; assert(x == 0); l = false",
