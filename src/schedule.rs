@@ -10,8 +10,8 @@ use crate::{check, exit, output};
 use anstream::AutoStream;
 use clap::{Args, ValueEnum};
 use fabius_analysis::schedule::{
-    Aim, By, EXPLORATION_TENTHS, Export, FairVerdict, ScheduleReport, ScheduleRequest, ScheduleRound, ScheduleVerdict,
-    Scheduled, Stops, WAITS, WAITS_TENTHS, schedule,
+    Aim, By, EXPLORATION_TENTHS, Export, FairVerdict, ScheduleProgress, ScheduleReport, ScheduleRequest, ScheduleRound,
+    ScheduleVerdict, Scheduled, Stops, WAITS, WAITS_TENTHS, schedule,
 };
 use fabius_base::{Cancel, StopReason};
 use fabius_engine::Loaded;
@@ -52,7 +52,7 @@ pub struct Schedule {
     #[arg(long, value_enum, value_name = "WHAT", help_heading = "What to look for")]
     pub by: Option<Alike>,
 
-    /// Let waits speak of the values of shared variables and channels, too (by default only where waits for places do not do).
+    /// Let waits speak of the values of shared variables and channels, too (by default only where waits for places alone do not do as well).
     #[arg(long, help_heading = "What to look for")]
     pub values: bool,
 
@@ -237,8 +237,11 @@ fn scheduled_until(
     let alive = voice.clone();
     fabius_supervise::run(&all, &voice, 1, move |result| {
         let began = Instant::now();
-        let scheduled = schedule(&loaded, &request, &stops, &mut |round| {
-            if !json && !alive.is_lost() {
+        let scheduled = schedule(&loaded, &request, &stops, &mut |progress| {
+            if let ScheduleProgress::Round(round) = progress
+                && !json
+                && !alive.is_lost()
+            {
                 let mut out = AutoStream::auto(std::io::stdout());
                 let _ = writeln!(out, "{}", paint(FAINT, in_words(&round, began.elapsed())));
             }
@@ -277,7 +280,8 @@ fn in_words(round: &ScheduleRound, time: Duration) -> String {
     let delays = counted(u64::from(round.delays), "delay");
     let (safe, states) = (count(round.safe), counted(round.states, "state"));
     let found = if round.schedulable { "there is a safe schedule" } else { "no safe schedule is known" };
-    format!("up to {delays} ({} ms): {found}; every error can be avoided from {safe} of {states}", time.as_millis())
+    let when = if round.finished { "up to" } else { "with" };
+    format!("{when} {delays} ({} ms): {found}; every error can be avoided from {safe} of {states}", time.as_millis())
 }
 
 /// Other schedules, a line each.

@@ -46,7 +46,7 @@ impl Checker<'_> {
                 "const" if argument == value => {}
                 "enum" if argument.as_array().expect("enum").contains(value) => {}
                 "const" | "enum" => errors.push(format!("{at}: {value} is not {argument}")),
-                "minimum" if value.as_f64() >= argument.as_f64() => {}
+                "minimum" if !value.is_number() || value.as_f64() >= argument.as_f64() => {}
                 "minimum" => errors.push(format!("{at}: {value} is less than {argument}")),
                 "pattern" => check_code(argument, value, at, errors),
                 "required" => {

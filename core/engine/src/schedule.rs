@@ -1,7 +1,7 @@
 //! Under which scheduling a model is safe, added to a check.
 
 use crate::task::Checked;
-use fabius_analysis::schedule::{ScheduleRequest, ScheduleRound, Scheduled, Stops, schedule};
+use fabius_analysis::schedule::{ScheduleProgress, ScheduleRequest, ScheduleRound, Scheduled, Stops, schedule};
 use fabius_observe::{CheckContext, Event};
 use fabius_task::Loaded;
 use fabius_task::report::schedule::{ScheduleReport, ScheduleVerdict};
@@ -25,14 +25,16 @@ pub(crate) fn add_to(checked: &mut Checked, loaded: &Loaded, settings: &Settings
     let states_max = settings.limits.states_max.map_or(request.states_max, |most| most.min(request.states_max));
     let request = ScheduleRequest { states_max, memory_bytes_max: settings.limits.memory_bytes_max, ..request };
     let property = checked.report.name.clone();
-    let scheduled = schedule(loaded, &request, &Stops::all(cancel), &mut |round| {
+    let scheduled = schedule(loaded, &request, &Stops::all(cancel), &mut |progress| {
+        let ScheduleProgress::Round(round) = progress else { return };
         let verdict = match (round.schedulable, violated) {
             (true, true) => ScheduleVerdict::Avoidable,
             (true, false) => ScheduleVerdict::SafeIfScheduled,
             (false, _) => ScheduleVerdict::Unknown,
         };
-        let ScheduleRound { delays: round, states, safe: region, .. } = round;
-        (context.observe)(Event::Schedule { property: property.clone(), round, states, region, verdict });
+        let ScheduleRound { delays: round, finished, states, safe: region, .. } = round;
+        let property = property.clone();
+        (context.observe)(Event::Schedule { property, round, finished, states, region, verdict });
     });
     let Scheduled { report, failure, .. } = if violated { scheduled.after_violation() } else { scheduled };
     checked.failure = checked.failure.take().or(failure);

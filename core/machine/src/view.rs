@@ -103,6 +103,20 @@ impl<'s> View<'s> {
         self.machine.map.globals.get(variable.0 as usize).map_or(Vec::new(), |storage| self.values(storage, 0))
     }
 
+    /// The value of an element of a global, if it exists.
+    pub fn global_element(&self, variable: VariableId, element: usize) -> Option<i32> {
+        match self.machine.map.globals.get(variable.0 as usize)? {
+            Storage::Constant(values) => values.get(element).copied(),
+            Storage::Scalar(slot) => (element == 0).then(|| self.value(u32::from(slot.word), *slot, 0)),
+            Storage::Array(array) => {
+                let array = &self.machine.code.arrays[usize::from(*array)];
+                let number = u32::try_from(element).ok().filter(|number| *number < array.length)?;
+                let (word, slot) = array.element(number);
+                Some(self.value(word, slot, 0))
+            }
+        }
+    }
+
     /// Values of the elements of a process's variable; empty for one that does not exist.
     pub fn local(&self, pid: usize, variable: VariableId) -> Vec<i32> {
         let Some(placed) = self.shape.processes.get(pid) else { return Vec::new() };

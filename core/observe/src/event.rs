@@ -54,12 +54,15 @@ pub enum Event {
         /// What waits for a larger bound.
         frontier: u64,
     },
-    /// A round of the search for a schedule that avoids every error is finished; what it found stays true.
+    /// A round of the search for a schedule that avoids every error is finished, or the first one is found in it; what it found stays
+    /// true.
     Schedule {
         /// The property.
         property: String,
-        /// The number of delays up to which all states were explored.
+        /// The number of delays of the round.
         round: u32,
+        /// Whether all states up to that number of delays are explored.
+        finished: bool,
         /// States met so far.
         states: u64,
         /// Those of them from which a scheduler can avoid every error, as far as is known.

@@ -1,7 +1,8 @@
 //! Fair schedules: under which no error can happen, and each process moves again and again.
 
+use super::explored::Explored;
 use super::steered::Plan;
-use super::{Aim, Explored, Question, places};
+use super::{Aim, Question, places};
 use fabius_model::SearchedMachine;
 use fabius_program::{ProgressOn, Watch};
 use fabius_search::restrict::{Goal, Goals, PROCESSES_MAX, Stopped, Strategy};
@@ -51,7 +52,7 @@ impl Question<'_> {
             () if self.request.aim == Aim::Progress && !self.program.processes.iter().any(progress) => {
                 unknown("the model has no progress label")
             }
-            () if explored.region.contains(0) && explored.whereabouts.is_none() => {
+            () if explored.region.contains(0) && explored.whereabouts(&self.stops.all).is_none() => {
                 unknown(&format!("there are more than {PROCESSES_MAX} processes, or too many types of them"))
             }
             () if explored.region.contains(0) => None,
@@ -100,7 +101,7 @@ impl Question<'_> {
     /// The names of the processes that can move, by number.
     fn names(&self, explored: &Explored) -> BTreeMap<u8, BTreeSet<String>> {
         let mut names: BTreeMap<u8, BTreeSet<String>> = BTreeMap::new();
-        let Some(seen) = &explored.whereabouts else { return names };
+        let Some(seen) = explored.whereabouts(&self.stops.all) else { return names };
         for state in explored.region.reached(&explored.graph) {
             for (pid, &(of, _)) in seen.of(state).iter().enumerate() {
                 let name = places::shown(&self.program.processes[usize::from(of)].name);
@@ -112,7 +113,7 @@ impl Question<'_> {
 
     /// In which states a process is at a progress label.
     fn progress(&self, explored: &Explored) -> Vec<bool> {
-        let Some(seen) = &explored.whereabouts else { return Vec::new() };
+        let Some(seen) = explored.whereabouts(&self.stops.all) else { return Vec::new() };
         let is_progress = |&(of, location): &(u16, u16)| {
             self.program.processes[usize::from(of)].locations[usize::from(location)].progress
         };

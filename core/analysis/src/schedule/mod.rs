@@ -9,6 +9,7 @@
 //! options of a process, and says nothing inside an atomic sequence. Models with priorities or `enabled()` are refused:
 //! there, whoever is held back changes what others may do.
 
+mod explored;
 mod export;
 mod fair;
 mod forced;
@@ -24,6 +25,7 @@ mod verify;
 mod waits;
 mod words;
 
+pub use explored::{ScheduleProgress, ScheduleRound, Stage};
 pub use export::Export;
 pub use fabius_task::report::schedule::{
     AlternativeReport, CheckedReport, ExploredReport, FairReport, FairVerdict, ForcedReport, HeldBackReport,
@@ -33,34 +35,31 @@ pub use fabius_task::report::schedule::{
 pub use places::By;
 pub use request::{Aim, EXPLORATION_TENTHS, ScheduleRequest, Stops, WAITS, WAITS_TENTHS};
 
-use fabius_base::{Cancel, Limits as Bounds};
+use explored::Explored;
 use fabius_model::SearchedMachine;
 use fabius_program::{Move, ProcessId, Program, Watch};
 use fabius_schedulers::{ChosenScheduler, plain_scheduler};
-use fabius_search::Completeness;
-use fabius_search::restrict::{
-    Alone, Explorer, Graph, Limits, Refusal, Region, Round, Stop, Stopped, alone, can_move_again, fixed_order,
-    movers_in_model, region_or_lost,
-};
+use fabius_search::restrict::{Alone, Region, alone, fixed_order, region_of_first};
 use fabius_task::internal_error;
 use fabius_task::load::Loaded;
 use fabius_task::query::event_trace;
 use fabius_task::scheduler::{Chosen, scheduler_of, unknown_types};
 use fabius_task::settings::SchedulerChoice;
-use fabius_task::words::{counted, limit_reached};
-use places::{Places, Whereabouts};
+use fabius_task::words::counted;
+use places::Places;
 use sections::{NoSections, Rule, Telling};
-use std::cell::OnceCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use steered::Plan;
 use verify::Verified;
 use words::{keeps, refused, who_is_shut_out};
 
-/// A first look at what was explored comes after this many states at the latest; every other one when there are twice as many.
-const STATES_PER_LOOK: usize = 256;
 /// To explore what a scheduler does by itself, this part of the transitions is enough.
 const ALONE_SHARE: u64 = 4;
+/// Of many states, the most permissive schedule is checked first for a part of them: one in so many.
+const PARTS: [usize; 3] = [16, 4, 1];
+/// So many.
+const PARTS_STATES_MIN: usize = 100_000;
 
 /// What was found out.
 #[derive(Clone, PartialEq, Debug)]
@@ -98,25 +97,12 @@ impl Scheduled {
     }
 }
 
-/// A round of the exploration.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct ScheduleRound {
-    /// The number of delays up to which all states are explored.
-    pub delays: u32,
-    /// States met.
-    pub states: u64,
-    /// States from which a scheduler can avoid every error, as far as is known.
-    pub safe: u64,
-    /// Whether the initial state is one of them.
-    pub schedulable: bool,
-}
-
-/// Says under which scheduling a model is safe. `observe` is told of rounds.
+/// Says under which scheduling a model is safe. `observe` is told of stages and rounds.
 pub fn schedule(
     loaded: &Loaded,
     request: &ScheduleRequest,
     stops: &Stops,
-    observe: &mut dyn FnMut(ScheduleRound),
+    observe: &mut dyn FnMut(ScheduleProgress),
 ) -> Scheduled {
     let unknown = |why: String| Scheduled::only(ScheduleReport::unknown(why));
     let Some(program) = loaded.checkable().and_then(|_| loaded.as_written()) else {
@@ -139,9 +125,18 @@ pub fn schedule(
     let warning = unknown_types(&program, &named).map(|finding| finding.headline);
     let scheduler = plain_scheduler(machine.machine(), &kind, 0);
     let (scheduler_name, work_left) = (kind.name(), request.work_max);
-    let mut question =
-        Question { loaded, program, machine, request, stops, scheduler: scheduler_name, work_left, export: None };
-    Scheduled { warning, ..question.answer(&scheduler, observe) }
+    let mut question = Question {
+        loaded,
+        program,
+        machine,
+        request,
+        stops,
+        observe,
+        scheduler: scheduler_name,
+        work_left,
+        export: None,
+    };
+    Scheduled { warning, ..question.answer(&scheduler) }
 }
 
 /// Why nothing true can be said of schedules of a program.
@@ -161,6 +156,7 @@ struct Question<'a> {
     machine: SearchedMachine,
     request: &'a ScheduleRequest,
     stops: &'a Stops,
+    observe: &'a mut dyn FnMut(ScheduleProgress),
     scheduler: String,
     /// States that may still be looked at to find waits, and to check more of them than the best.
     work_left: u64,
@@ -168,73 +164,21 @@ struct Question<'a> {
     export: Option<Result<Export, String>>,
 }
 
-/// What was explored.
-struct Explored {
-    graph: Graph,
-    region: Region,
-    /// Where the processes are in each state, unless there are too many.
-    whereabouts: Option<Whereabouts>,
-    /// The number of delays up to which all states are explored.
-    delays: Option<u32>,
-    /// Why not everything.
-    stopped: Option<Unexplored>,
-    /// Transitions were listed up to this number, …
-    transitions_max: u64,
-    /// … and this many were.
-    transitions: u64,
-    /// Where it is known that errors can follow under every schedule: a region without the initial state, whatever is explored later.
-    lost: Option<Region>,
-    movers: OnceCell<MoversAhead>,
-}
-
-/// Why not everything was explored.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Unexplored {
-    /// It was stopped.
-    Stopped(Stop),
-    /// The answer was known before.
-    NotNeeded,
-}
-
-/// Of each state, the processes that can move then or later, as bits.
-struct MoversAhead {
-    /// In the region, as far as is known.
-    safely: Vec<u64>,
-    /// In the model, be it with an error.
-    in_model: Vec<u64>,
-}
-
-impl Explored {
-    /// Who can move again from each state.
-    fn movers(&self, cancel: &Cancel) -> Result<&MoversAhead, Stopped> {
-        if let Some(known) = self.movers.get() {
-            return Ok(known);
-        }
-        let safely = can_move_again(&self.graph, &self.region, cancel)?;
-        let in_model = movers_in_model(&self.graph, cancel)?;
-        Ok(self.movers.get_or_init(|| MoversAhead { safely, in_model }))
-    }
-}
-
 impl Question<'_> {
-    fn answer(&mut self, scheduler: &ChosenScheduler, observe: &mut dyn FnMut(ScheduleRound)) -> Scheduled {
-        let mut explored = match self.explore(scheduler, observe) {
+    fn begins(&mut self, stage: Stage) {
+        (self.observe)(ScheduleProgress::Begins(stage));
+    }
+
+    fn answer(&mut self, scheduler: &ChosenScheduler) -> Scheduled {
+        let mut explored = match self.explore(scheduler) {
             Ok(explored) => explored,
             Err(refusal) => {
                 let report = ScheduleReport::unknown(refused(refusal).to_owned());
                 return Scheduled::only(report);
             }
         };
-        let is_open = explored.stopped.is_some() && explored.lost.is_none();
-        let alone = is_open.then(|| {
-            self.alone((&self.scheduler.clone(), scheduler), &explored).or_else(|| {
-                // It asks for less: whoever can go on for ever may shut out the others.
-                let may = self.request.scheduler == SchedulerChoice::Auto;
-                let ring = plain_scheduler(self.machine.machine(), &SchedulerChoice::RoundRobin, 0);
-                may.then(|| self.alone(("round-robin", &ring), &explored)).flatten()
-            })
-        });
-        let report = alone.flatten().map_or_else(|| self.judge(&mut explored), Ok);
+        let report = self.judge(&mut explored, scheduler);
+        self.begins(Stage::Telling);
         let told = report.and_then(|report| self.with_fairness(&mut explored, report));
         let told = told.and_then(|(report, plan)| self.with_sections(&mut explored, report, plan.as_ref()));
         match told {
@@ -276,57 +220,14 @@ impl Question<'_> {
         }
     }
 
-    fn explore(
-        &mut self,
-        scheduler: &ChosenScheduler,
-        observe: &mut dyn FnMut(ScheduleRound),
-    ) -> Result<Explored, Refusal> {
-        let limits = self.limits();
-        let mut explorer = Explorer::new(&mut self.machine, scheduler, limits, &self.stops.exploration)?;
-        let (mut delays, mut looked_at) = (None, 0);
-        let mut transitions_max = limits.transitions_max;
-        let stopped = loop {
-            let round = match explorer.round(STATES_PER_LOOK.max(2 * looked_at)) {
-                Ok(Round::Complete) => break None,
-                Err(Stop::Refused(refusal)) => return Err(refusal),
-                Err(stop) => break Some(Unexplored::Stopped(stop)),
-                Ok(round) => round,
-            };
-            let graph = explorer.graph();
-            match round {
-                Round::Finished(done) => delays = Some(done),
-                Round::Paused | Round::Complete => {}
-            }
-            // The regions of graphs each twice as large as the one before take little beside the exploration.
-            if graph.expanded() < 2 * looked_at {
-                continue;
-            }
-            looked_at = graph.expanded();
-            let (region, lost_here) = region_or_lost(graph);
-            let schedulable = region.contains(0);
-            if let Round::Finished(delays) = round {
-                let (states, safe) = (graph.len() as u64, region.len() as u64);
-                observe(ScheduleRound { delays, states, safe, schedulable });
-            }
-            if lost_here.is_some() {
-                break Some(Unexplored::NotNeeded);
-            }
-            if schedulable {
-                transitions_max = self.request.transitions_enough;
-                explorer.allow_transitions(transitions_max);
-            }
-        };
-        let transitions = explorer.transitions();
-        let graph = explorer.into_graph();
-        let (region, lost_at_last) = region_or_lost(&graph);
-        let whereabouts = region.contains(0).then(|| Whereabouts::new(&graph, self.machine.machine())).flatten();
-        let (lost, movers) = (lost_at_last, OnceCell::new());
-        Ok(Explored { region, whereabouts, graph, delays, stopped, transitions_max, transitions, lost, movers })
-    }
-
-    fn limits(&self) -> Limits {
-        let ScheduleRequest { states_max, transitions_max, memory_bytes_max, .. } = *self.request;
-        Limits { states_max, transitions_max, memory_bytes_max }
+    /// The answer that the scheduler by itself is safe, or round-robin, if nobody chose one.
+    fn by_itself(&mut self, scheduler: &ChosenScheduler, explored: &Explored) -> Option<ScheduleReport> {
+        self.alone((&self.scheduler.clone(), scheduler), explored).or_else(|| {
+            // It asks for less: whoever can go on for ever may shut out the others.
+            let may = self.request.scheduler == SchedulerChoice::Auto;
+            let ring = plain_scheduler(self.machine.machine(), &SchedulerChoice::RoundRobin, 0);
+            may.then(|| self.alone(("round-robin", &ring), explored)).flatten()
+        })
     }
 
     /// The answer that the scheduler by itself is safe, where that is so.
@@ -335,6 +236,7 @@ impl Question<'_> {
         (name_of_it, scheduler): (&str, &ChosenScheduler),
         explored: &Explored,
     ) -> Option<ScheduleReport> {
+        self.begins(Stage::Alone);
         let (mut moved, mut there) = (BTreeSet::new(), BTreeSet::new());
         let reader = self.machine.machine().clone();
         let process = |state: &[u32], pid: usize| Some((reader.process_of(state, pid)?, pid));
@@ -373,62 +275,37 @@ impl Question<'_> {
         })
     }
 
-    /// The answer; an error if a schedule that was found is none.
-    fn judge(&mut self, explored: &mut Explored) -> Result<ScheduleReport, String> {
+    /// The answer: by few waits, by a scheduler alone, by an order, by the whole state; an error if a schedule that was found is none.
+    fn judge(&mut self, explored: &mut Explored, scheduler: &ChosenScheduler) -> Result<ScheduleReport, String> {
         let report = ScheduleReport { explored: self.explored(explored), ..ScheduleReport::unknown(String::new()) };
-        if !explored.region.contains(0) {
-            if explored.lost.is_some() {
-                return Ok(self.unavoidable(explored, report));
-            }
-            let states = counted(explored.graph.len() as u64, "state");
-            let reason = format!("no schedule was found in {states}: {}", self.limit(explored));
-            return Ok(ScheduleReport { reason, ..report });
+        if explored.lost.is_some() {
+            return Ok(self.unavoidable(explored, report));
         }
         let verdict = match explored.stopped {
             None => ScheduleVerdict::Avoidable,
             Some(_) => ScheduleVerdict::SafeIfScheduled,
         };
+        let is_schedulable = explored.region.contains(0);
         let report = ScheduleReport { verdict, ..report };
-        self.work_left = self.request.work_after(explored.transitions);
-        let vocabularies = self.vocabularies(explored);
-        for (&(by, values), more) in vocabularies.iter().zip((1..=vocabularies.len() as u64).rev()) {
-            if let Some(found) = self.with_waits(explored, &report, (by, values), more)? {
+        if is_schedulable {
+            self.work_left = self.request.work_after(explored.transitions);
+            if let Some(found) = self.with_waits(explored, &report)? {
                 return Ok(found);
             }
+        }
+        if explored.stopped.is_some()
+            && let Some(found) = self.by_itself(scheduler, explored)
+        {
+            return Ok(found);
+        }
+        if !is_schedulable {
+            let states = counted(explored.graph.len() as u64, "state");
+            let reason = format!("no schedule was found in {states}: {}", self.limit(explored));
+            return Ok(ScheduleReport { verdict: ScheduleVerdict::Unknown, reason, ..report });
         }
         match self.with_order(explored, &report)? {
             Some(found) => Ok(found),
             None => self.with_region(explored, report),
-        }
-    }
-
-    fn explored(&self, explored: &Explored) -> ExploredReport {
-        ExploredReport {
-            states: explored.graph.len() as u64,
-            safe: explored.region.len() as u64,
-            exhaustive: explored.stopped.is_none(),
-            scheduler: self.scheduler.clone(),
-            delays: explored.delays,
-            tried: 0,
-        }
-    }
-
-    /// Why not everything was explored.
-    fn limit(&self, explored: &Explored) -> String {
-        match explored.stopped {
-            Some(Unexplored::Stopped(Stop::Limit(reason))) => {
-                let states_max = Some(self.request.states_max);
-                let limits = Bounds { states_max, memory_bytes_max: self.request.memory_bytes_max, depth_max: None };
-                let transitions = (explored.graph.len() as u64) < self.request.states_max;
-                match (reason, transitions) {
-                    (fabius_base::StopReason::States, true) => {
-                        format!("the limit of {} was reached", counted(explored.transitions_max, "transition"))
-                    }
-                    _ => limit_reached(Completeness::Stopped(reason), &limits),
-                }
-            }
-            Some(Unexplored::Stopped(Stop::Refused(refusal))) => refused(refusal).to_owned(),
-            Some(Unexplored::NotNeeded) | None => String::new(),
         }
     }
 
@@ -445,13 +322,14 @@ impl Question<'_> {
     }
 
     fn places(&self, explored: &Explored, by: By) -> Option<Places> {
-        let seen = explored.whereabouts.as_ref()?;
+        let seen = explored.whereabouts(&self.stops.all)?;
         Places::new(&self.program, self.loaded, seen, by)
     }
 
     /// The processes that are shut out, by type and place.
     fn told_shut_out(&self, shut_out: &[(u32, u64)], explored: &Explored) -> Vec<String> {
-        let (Some(seen), Some(places)) = (&explored.whereabouts, self.places(explored, By::Type)) else {
+        let (Some(seen), Some(places)) = (explored.whereabouts(&self.stops.all), self.places(explored, By::Type))
+        else {
             return Vec::new();
         };
         let mut told = BTreeSet::new();
@@ -469,14 +347,17 @@ impl Question<'_> {
         explored: &mut Explored,
         report: &ScheduleReport,
     ) -> Result<Option<ScheduleReport>, String> {
-        let (Some(places), Some(seen)) = (self.places(explored, By::Type), &explored.whereabouts) else {
+        let (Some(places), Some(seen)) = (self.places(explored, By::Type), explored.whereabouts(&self.stops.all))
+        else {
             return Ok(None);
         };
+        self.begins(Stage::Order);
         let types = seen.types();
         let Some(vocabulary) = self.vocabulary(explored, &places) else { return Ok(None) };
         let Ok(movers) = explored.movers(&self.stops.waits) else { return Ok(None) };
         let found = fixed_order(&explored.graph, &vocabulary, &types, &movers.safely, &self.stops.waits);
         let Some(order) = found else { return Ok(None) };
+        self.begins(Stage::Check);
         let verified = verify::order(&self.machine, &places, &order, explored, &self.stops.all)?;
         let Verified::Holds { states, shut_out } = verified else { return Ok(None) };
         let shuts_out = self.told_shut_out(&shut_out, explored);
@@ -493,46 +374,60 @@ impl Question<'_> {
         Ok(Some(ScheduleReport { reason, priorities, kept, checked, shuts_out, ..report.clone() }))
     }
 
-    /// Where the most permissive schedule holds processes back.
-    fn held_back(&self, explored: &Explored) -> Vec<HeldBackReport> {
-        let (Some(seen), Some(places)) = (&explored.whereabouts, self.places(explored, By::Type)) else {
+    /// Where the schedule that allows all that a region allows holds processes back.
+    fn held_back(&self, explored: &Explored, region: &Region) -> Vec<HeldBackReport> {
+        let (Some(seen), Some(places)) = (explored.whereabouts(&self.stops.all), self.places(explored, By::Type))
+        else {
             return Vec::new();
         };
-        table::held_back((&explored.graph, &explored.region), seen, &places)
+        table::held_back((&explored.graph, region), seen, &places)
     }
 
-    /// The most permissive schedule, if neither few waits nor an order do.
+    /// The most permissive schedule, if neither few waits nor an order do. Where the time is up before it is checked, that of the
+    /// states that were met first, which is a schedule as well.
     fn with_region(&mut self, explored: &mut Explored, report: ScheduleReport) -> Result<ScheduleReport, String> {
-        let kept = explored.region.reached(&explored.graph).len();
-        let Verified::Holds { states, shut_out } = verify::region(&self.machine, explored, kept, &self.stops.all)?
-        else {
+        self.begins(Stage::Check);
+        let mut checked = None;
+        for part in PARTS {
+            let region = match part {
+                1 => explored.region.clone(),
+                part => region_of_first(&explored.graph, explored.graph.len() / part),
+            };
+            if !region.contains(0) || part != 1 && explored.graph.len() < PARTS_STATES_MIN {
+                continue;
+            }
+            let verified = verify::region(&self.machine, explored, &region, &self.stops.all)?;
+            let Verified::Holds { states, shut_out } = verified else { break };
+            checked = Some((region, states, shut_out));
+        }
+        let Some((region, states, shut_out)) = checked else {
             let reason =
                 "a schedule that avoids every error was found, but the search ended before it was checked".to_owned();
             return Ok(ScheduleReport { verdict: ScheduleVerdict::Unknown, reason, ..report });
         };
-        let checked = CheckedReport { verdict: "holds", states };
         let shuts_out = self.told_shut_out(&shut_out, explored);
         let of = explored.stopped.is_none().then_some(explored.graph.len() as u64);
-        let keeps = keeps(kept as u64, of);
-        let reason = match explored.stopped {
-            None => {
-                let waits = match self.request.waits_max {
-                    0 => String::new(),
-                    most => format!("no schedule with at most {} was found, but ", counted(most as u64, "wait")),
-                };
-                let who = who_is_shut_out(&shuts_out);
-                format!("{waits}a scheduler that looks at the whole state can avoid every error ({who}; {keeps})")
-            }
-            Some(_) => format!(
-                "a scheduler that looks at the whole state can stay among {}, all explored and without an error ({}); \
+        let reason = self.by_whole_state(explored, states, &shuts_out);
+        let (kept, checked) = (Some(KeptReport { states, of }), Some(CheckedReport { verdict: "holds", states }));
+        let held_back = self.held_back(explored, &region);
+        Ok(ScheduleReport { reason, kept, shuts_out, held_back, checked, ..report })
+    }
+
+    fn by_whole_state(&self, explored: &Explored, states: u64, shuts_out: &[String]) -> String {
+        let who = who_is_shut_out(shuts_out);
+        if explored.stopped.is_some() {
+            return format!(
+                "a scheduler that looks at the whole state can stay among {}, all explored and without an error ({who}); \
                  of the others not all are known: {}",
-                counted(kept as u64, "state"),
-                who_is_shut_out(&shuts_out),
+                counted(states, "state"),
                 self.limit(explored)
-            ),
+            );
+        }
+        let waits = match self.request.waits_max {
+            0 => String::new(),
+            most => format!("no schedule with at most {} was found, but ", counted(most as u64, "wait")),
         };
-        let kept = Some(KeptReport { states: kept as u64, of });
-        let held_back = self.held_back(explored);
-        Ok(ScheduleReport { reason, kept, shuts_out, held_back, checked: Some(checked), ..report })
+        let keeps = keeps(states, Some(explored.graph.len() as u64));
+        format!("{waits}a scheduler that looks at the whole state can avoid every error ({who}; {keeps})")
     }
 }

@@ -1,19 +1,21 @@
 //! Where processes are, as waits speak of it: places of the text, and sentences about them.
 
 use super::values::{Cells, Terms};
-use fabius_base::{SourceMap, Span};
+use fabius_base::{Cancel, SourceMap, Span};
 use fabius_language::Language;
 use fabius_machine::Machine;
 use fabius_program::{LocationId, Process, ProcessId, Program};
-use fabius_search::restrict::{Graph, PROCESSES_MAX, Site, Vocabulary, Wait};
+use fabius_search::restrict::{Arrangements, Graph, Numbering, PROCESSES_MAX, Site, Vocabulary, Wait};
 use fabius_task::load::Loaded;
 use fabius_task::report::schedule::{PlaceReport, StretchReport, WaitReport, WhileReport};
 use fabius_task::waits::{During, ProcessPlaces, Wait as Written};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
 /// A statement is shown up to this many characters.
 const TEXT_MAX: usize = 40;
+/// Whoever may cancel is asked whenever this many states were looked at.
+const STATES_PER_LOOK: usize = 4_096;
 /// The number of no place.
 const NOWHERE: u16 = u16::MAX;
 
@@ -50,42 +52,59 @@ pub(super) struct Place {
 
 /// Where the processes are in each state of a graph: type and location.
 pub(super) struct Whereabouts {
-    /// Where those of each state end.
+    /// Of each state, the number of the configuration: states that agree in where processes are have the same one.
+    of: Vec<u32>,
+    /// Where the processes of each configuration end.
     ends: Vec<u32>,
     at: Vec<(u16, u16)>,
     /// All types and locations.
-    locations: HashSet<(u16, u16)>,
+    locations: BTreeSet<(u16, u16)>,
     /// Of each type, the most processes that were there at once.
     instances: Vec<usize>,
 }
 
 impl Whereabouts {
-    /// Looks at all states; `None` if there are too many processes, types or locations.
-    pub(super) fn new(graph: &Graph, machine: &Machine) -> Option<Self> {
-        let types = machine.program().processes.len();
-        let (ends, instances) = (Vec::with_capacity(graph.len()), vec![0; types]);
-        let mut found = Self { ends, at: Vec::new(), locations: HashSet::new(), instances };
-        let mut count = vec![0; types];
-        let mut words = Vec::new();
+    /// Looks at all states; `None` if there are too many processes, types or locations, or somebody cancels.
+    pub(super) fn new(graph: &Graph, machine: &Machine, cancel: &Cancel) -> Option<Self> {
+        let instances = vec![0; machine.program().processes.len()];
+        let (of, ends, at) = (Vec::with_capacity(graph.len()), Vec::new(), Vec::new());
+        let mut found = Self { of, ends, at, locations: BTreeSet::new(), instances };
+        let (mut numbering, mut words, mut where_each) = (Numbering::default(), Vec::new(), Vec::new());
         for state in 0..graph.len() as u32 {
+            if (state as usize).is_multiple_of(STATES_PER_LOOK) && cancel.requested().is_some() {
+                return None;
+            }
             graph.recall(state, &mut words);
             let view = machine.view(&words)?;
             if PROCESSES_MAX < view.process_count() {
                 return None;
             }
+            where_each.clear();
             for pid in 0..view.process_count() {
                 let (of, location) = (view.process_of(pid)?, view.location_of(pid)?);
-                let at = (u16::try_from(of.0).ok()?, u16::try_from(location.0).ok()?);
-                found.at.push(at);
-                found.locations.insert(at);
-                let of = usize::from(at.0);
-                count[of] += 1;
-                found.instances[of] = found.instances[of].max(count[of]);
+                let (of, location) = (u16::try_from(of.0).ok()?, u16::try_from(location.0).ok()?);
+                where_each.push(u32::from(of) << 16 | u32::from(location));
             }
-            count.fill(0);
-            found.ends.push(u32::try_from(found.at.len()).ok()?);
+            let (number, is_new) = numbering.number(&where_each);
+            if is_new {
+                found.add(where_each.iter().map(|&at| ((at >> 16) as u16, at as u16)));
+            }
+            found.of.push(number);
         }
         Some(found)
+    }
+
+    /// Adds a configuration.
+    fn add(&mut self, at: impl Iterator<Item = (u16, u16)>) {
+        let start = self.at.len();
+        self.at.extend(at);
+        self.ends.push(self.at.len() as u32);
+        let mut count = vec![0; self.instances.len()];
+        for at in &self.at[start..] {
+            self.locations.insert(*at);
+            count[usize::from(at.0)] += 1;
+        }
+        self.instances.iter_mut().zip(count).for_each(|(most, count)| *most = (*most).max(count));
     }
 
     /// Whether there are two processes of one type at once.
@@ -101,8 +120,9 @@ impl Whereabouts {
 
     /// Type and location of the processes of a state.
     pub(super) fn of(&self, state: u32) -> &[(u16, u16)] {
-        let start = (state as usize).checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.at[start as usize..self.ends[state as usize] as usize]
+        let configuration = self.of[state as usize] as usize;
+        let start = configuration.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.at[start as usize..self.ends[configuration] as usize]
     }
 }
 
@@ -153,17 +173,24 @@ impl Places {
 
     /// Where the processes of each state are, and which values were seen there.
     pub(super) fn vocabulary(&self, seen: &Whereabouts, graph: &Graph, machine: &Machine) -> Vocabulary {
-        let mut sites = Vec::with_capacity(seen.at.len());
-        let (mut ends, mut words) = (Vec::with_capacity(seen.ends.len()), Vec::new());
-        for state in 0..seen.ends.len() as u32 {
-            sites.extend(seen.of(state).iter().enumerate().map(|(pid, &(of, location))| self.site(of, location, pid)));
+        let (mut numbering, mut arrangements) = (Numbering::default(), Arrangements::default());
+        let (mut words, mut values, first) = (Vec::new(), Vec::new(), self.first_value());
+        for state in 0..graph.len() as u32 {
+            values.clear();
             if !self.cells.is_empty() {
                 graph.recall(state, &mut words);
-                machine.view(&words).iter().for_each(|view| self.cells.sites(view, self.first_value(), &mut sites));
+                machine.view(&words).iter().for_each(|view| self.cells.sites(view, first, &mut values));
             }
-            ends.push(sites.len() as u32);
+            words.clear();
+            words.push(seen.of[state as usize]);
+            words.extend(values.iter().map(|site| u32::from(site.kind) << 16 | u32::from(site.place)));
+            arrangements.add_state(&mut numbering, &words, |sites| {
+                let processes = seen.of(state).iter().enumerate();
+                sites.extend(processes.map(|(pid, &(of, location))| self.site(of, location, pid)));
+                sites.extend_from_slice(&values);
+            });
         }
-        Vocabulary::new(self.sizes(), ends, sites).with_values(self.cells.values())
+        Vocabulary::new(self.sizes(), arrangements).with_values(self.cells.values())
     }
 
     /// The kind of the first variable or channel.

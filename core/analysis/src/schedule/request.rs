@@ -9,15 +9,15 @@ const STATES_MAX: u64 = 200_000;
 /// … this part of the transitions are listed that the check listed, …
 const TRANSITIONS_SHARE: u64 = 2;
 /// … at least this many …
-const TRANSITIONS_MIN: u64 = 50_000;
+const TRANSITIONS_MIN: u64 = 100_000;
 /// … and at most this many, …
-const TRANSITIONS_MAX: u64 = 200_000;
+const TRANSITIONS_MAX: u64 = 400_000;
 /// … and this many once it is known that there is a schedule.
-const TRANSITIONS_ENOUGH: u64 = 100_000;
+const TRANSITIONS_ENOUGH: u64 = 200_000;
 /// For each of them this many states are looked at to find waits, which takes a part of the time that they took, …
 const WORK_PER_TRANSITION: u64 = 2;
 /// … at least this many …
-const WORK_MIN: u64 = 100_000;
+const WORK_MIN: u64 = 200_000;
 /// … and at most this many.
 const WORK_MAX: u64 = 1_000_000;
 /// This many sets of waits are tried.
@@ -59,7 +59,7 @@ pub struct ScheduleRequest {
     pub aim: Aim,
     /// Only these waits; else those by type first, then those of single processes.
     pub by: Option<By>,
-    /// Whether waits may speak of the values of shared variables and channels from the beginning, not only where places do not do.
+    /// Whether waits may speak of the values of shared variables and channels in any case, not only where those for places alone do not do as well.
     pub values: bool,
     /// States met.
     pub states_max: u64,

@@ -4,7 +4,7 @@ use super::places::Places;
 use fabius_machine::Cursor;
 use fabius_model::SearchedMachine;
 use fabius_program::{Move, meaning::Fault};
-use fabius_search::restrict::{Graph, Region, Site, Wait, held, rank_of};
+use fabius_search::restrict::{Graph, Movers, Region, Site, Wait, held, rank_of};
 use fabius_search::{Ending, Model, Next, ProcessSet, Processes};
 
 /// What a schedule forbids.
@@ -14,7 +14,7 @@ pub(super) enum Restriction<'r> {
     /// Only the processes of the most important kinds of those that can move.
     Order(&'r Places, &'r [u16]),
     /// Only macro steps that stay in the region.
-    Region(&'r mut Graph, &'r Region),
+    Region(&'r Region),
 }
 
 /// A machine under a schedule. A state in which only processes could move that the schedule holds back has no
@@ -24,9 +24,23 @@ pub(super) enum Restriction<'r> {
 pub(super) struct Restricted<'r> {
     machine: SearchedMachine,
     restriction: Restriction<'r>,
+    graph: &'r mut Graph,
+    /// What was listed.
+    pub(super) listed: Listed,
+    sites: Vec<Site>,
+}
+
+/// What is listed of a model under a schedule: whom the schedule lets move, and where.
+#[derive(Default)]
+pub(super) struct Listed {
+    /// The states in which whom it lets move was listed, by number in the graph.
+    pub(super) states: Vec<u32>,
+    /// In which state which processes move; at least once each.
+    pub(super) moves: Vec<(u32, Movers)>,
+    /// A state that is not in the graph was listed.
+    pub(super) is_new: bool,
     /// Inside an atomic sequence, a process that has to wait received a message.
     pub(super) takes_along: bool,
-    sites: Vec<Site>,
 }
 
 /// How far the macro steps of a state were listed.
@@ -44,8 +58,9 @@ pub(super) struct RestrictedCursor {
 }
 
 impl<'r> Restricted<'r> {
-    pub(super) fn new(machine: SearchedMachine, restriction: Restriction<'r>) -> Self {
-        Self { machine, restriction, takes_along: false, sites: Vec::new() }
+    /// The machine of the states of a graph under a schedule.
+    pub(super) fn new(machine: SearchedMachine, restriction: Restriction<'r>, graph: &'r mut Graph) -> Self {
+        Self { machine, restriction, graph, listed: Listed::default(), sites: Vec::new() }
     }
 
     /// The rank of the most important processes that can move in a state, which become those of the present one.
@@ -70,17 +85,27 @@ impl<'r> Restricted<'r> {
         let movers = self.machine.movers(step);
         let waits = movers.into_iter().flatten().any(|mover| mover < 64 && cursor.held & 1 << mover != 0);
         if cursor.transient {
-            self.takes_along |=
+            self.listed.takes_along |=
                 step.partner.is_some_and(|(partner, _)| partner < 64 && cursor.held & 1 << partner != 0);
             return false;
         }
         match &self.restriction {
             Restriction::Waits(..) => waits,
             Restriction::Order(_, kinds) => rank_of(movers, &self.sites, kinds) != cursor.rank,
-            Restriction::Region(graph, region) => !cursor.state.is_some_and(|state| {
-                let mut groups = graph.groups_of(state);
-                groups.any(|group| graph.group(group).movers == movers && region.allows(group))
+            Restriction::Region(region) => !cursor.state.is_some_and(|state| {
+                let mut groups = self.graph.groups_of(state);
+                groups.any(|group| self.graph.group(group).movers == movers && region.allows(group))
             }),
+        }
+    }
+
+    /// Takes down whom the schedule lets move.
+    fn take_down(&mut self, cursor: &RestrictedCursor, step: &Move) {
+        if let Some(state) = cursor.state {
+            let moves = (state, self.machine.movers(step));
+            if self.listed.moves.last() != Some(&moves) {
+                self.listed.moves.push(moves);
+            }
         }
     }
 }
@@ -100,15 +125,17 @@ impl Model for Restricted<'_> {
 
     fn begin(&mut self, state: &[u32]) -> RestrictedCursor {
         let transient = self.machine.machine().view(state).is_some_and(|view| view.holder().is_some());
-        let (held, number) = match &mut self.restriction {
+        let held = match &self.restriction {
             Restriction::Waits(places, waits) => {
                 self.sites.clear();
                 places.sites(self.machine.machine(), state, &mut self.sites);
-                (held(waits, &self.sites), None)
+                held(waits, &self.sites)
             }
-            Restriction::Region(graph, _) if !transient => (0, graph.number_of(state)),
-            Restriction::Order(..) | Restriction::Region(..) => (0, None),
+            Restriction::Order(..) | Restriction::Region(..) => 0,
         };
+        let number = if transient { None } else { self.graph.number_of(state) };
+        self.listed.is_new |= !transient && number.is_none();
+        self.listed.states.extend(number);
         let rank = if transient { 0 } else { self.least_rank(state) };
         RestrictedCursor { cursor: self.machine.begin(state), held, state: number, rank, transient, moved: false }
     }
@@ -120,6 +147,9 @@ impl Model for Restricted<'_> {
                     if self.forbids(cursor, &label) => {}
                 Next::Done(Ending::Moves) if !cursor.moved => return Next::Done(Ending::InvalidEnd),
                 found => {
+                    if let Next::Successor { label: Some(label), .. } | Next::Broken { label, .. } = &found {
+                        self.take_down(cursor, label);
+                    }
                     cursor.moved = true;
                     return found;
                 }

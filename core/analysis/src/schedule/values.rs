@@ -131,7 +131,7 @@ impl Cell {
     }
 
     fn read(&self, view: &View<'_>) -> Option<i32> {
-        let value = *view.global(self.variable).get(self.element)?;
+        let value = view.global_element(self.variable, self.element)?;
         match self.what {
             What::Length(_) => i32::try_from(view.channel_length(usize::try_from(value).ok()?)?.1).ok(),
             _ => Some(value),

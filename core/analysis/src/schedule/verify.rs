@@ -1,12 +1,11 @@
 //! Schedules checked before they are shown: the model under a schedule, searched by the ordinary search.
 
-use super::Explored;
+use super::explored::Explored;
 use super::places::Places;
-use super::restricted::{Restricted, Restriction};
+use super::restricted::{Listed, Restricted, Restriction};
 use fabius_base::{Cancel, Limits as Bounds};
 use fabius_model::SearchedMachine;
-use fabius_search::restrict::{Explorer, FixedOrder, Limits, Round, Solution, movers_ahead, movers_within};
-use fabius_search::schedule::{Alike, RoundRobin};
+use fabius_search::restrict::{FixedOrder, Graph, Region, Solution, add_movers_ahead};
 use fabius_search::{Completeness, Quiet, Settings, StopAt, TreeStore, breadth_first};
 
 /// What came of checking a schedule.
@@ -36,8 +35,7 @@ pub(super) fn waits(
     explored: &mut Explored,
     cancel: &Cancel,
 ) -> Result<Verified, String> {
-    let restriction = Restriction::Waits(places, &solution.waits);
-    apart(Restricted::new(machine.clone(), restriction), solution.kept, explored, cancel)
+    verified(machine, Restriction::Waits(places, &solution.waits), solution.kept, explored, cancel)
 }
 
 /// Checks a fixed order.
@@ -51,77 +49,86 @@ pub(super) fn order(
     explored: &mut Explored,
     cancel: &Cancel,
 ) -> Result<Verified, String> {
-    let restriction = Restriction::Order(places, &order.kinds);
-    apart(Restricted::new(machine.clone(), restriction), order.kept, explored, cancel)
+    verified(machine, Restriction::Order(places, &order.kinds), order.kept, explored, cancel)
 }
 
-/// Checks a schedule that knows nothing of what was explored.
-fn apart(
-    mut restricted: Restricted<'_>,
-    kept: usize,
-    explored: &mut Explored,
-    cancel: &Cancel,
-) -> Result<Verified, String> {
-    let states = match search(&mut restricted, kept, cancel)? {
-        Some(states) => states,
-        None => return Ok(Verified::Unfinished),
-    };
-    if restricted.takes_along {
-        return Ok(Verified::TakesAlong);
-    }
-    let limits = Limits { states_max: u64::MAX, transitions_max: u64::MAX, memory_bytes_max: None };
-    let mut explorer = Explorer::new(&mut restricted, &RoundRobin(Alike), limits, cancel)
-        .map_err(|_| "the model under a schedule has no initial state".to_owned())?;
-    loop {
-        match explorer.round(usize::MAX) {
-            Ok(Round::Finished(_) | Round::Paused) => {}
-            Ok(Round::Complete) => break,
-            Err(_) if cancel.requested().is_some() => return Ok(Verified::Unfinished),
-            Err(stop) => return Err(format!("the model under a schedule was not explored: {stop:?}")),
-        }
-    }
-    let graph = explorer.into_graph();
-    let Ok(under_it) = movers_ahead(&graph, cancel) else { return Ok(Verified::Unfinished) };
-    let (mut words, mut numbers) = (Vec::new(), Vec::new());
-    for state in 0..graph.len() as u32 {
-        graph.recall(state, &mut words);
-        numbers.push(explored.graph.number_of(&words).ok_or("a state under a schedule is no state of the model")?);
-    }
-    let Ok(movers) = explored.movers(cancel) else { return Ok(Verified::Unfinished) };
-    let mut shut_out = Vec::new();
-    for (number, under_it) in numbers.into_iter().zip(under_it) {
-        if movers.safely[number as usize] & !under_it != 0 {
-            return Err("a schedule shuts out a process".to_owned());
-        }
-        shut_out.push((number, movers.in_model[number as usize] & !under_it));
-    }
-    shut_out.retain(|(_, processes)| *processes != 0);
-    Ok(Verified::Holds { states, shut_out })
-}
-
-/// Checks the most permissive schedule.
+/// Checks the schedule that allows all that a region allows.
 ///
 /// # Errors
 /// What is wrong, if it is not what it should be.
 pub(super) fn region(
     machine: &SearchedMachine,
     explored: &mut Explored,
-    kept: usize,
+    region: &Region,
     cancel: &Cancel,
 ) -> Result<Verified, String> {
-    let restriction = Restriction::Region(&mut explored.graph, &explored.region);
-    let Some(states) = search(&mut Restricted::new(machine.clone(), restriction), kept, cancel)? else {
+    let kept = region.reached(&explored.graph).len();
+    verified(machine, Restriction::Region(region), kept, explored, cancel)
+}
+
+/// Searches the model under a schedule, and compares what the search listed with what was explored before.
+fn verified(
+    machine: &SearchedMachine,
+    restriction: Restriction<'_>,
+    kept: usize,
+    explored: &mut Explored,
+    cancel: &Cancel,
+) -> Result<Verified, String> {
+    let promises_all = !matches!(restriction, Restriction::Region(_));
+    let mut restricted = Restricted::new(machine.clone(), restriction, &mut explored.graph);
+    let Some(states) = search(&mut restricted, kept, cancel)? else { return Ok(Verified::Unfinished) };
+    let listed = restricted.listed;
+    if listed.takes_along {
+        return Ok(Verified::TakesAlong);
+    }
+    if listed.is_new {
+        return Err("a state under a schedule is no state of the model".to_owned());
+    }
+    let allowed = allowed(&explored.graph, &listed)?;
+    let mut met = vec![false; explored.graph.len()];
+    listed.states.iter().for_each(|&state| met[state as usize] = true);
+    if reached(&explored.graph, &allowed) != met {
+        return Err("under a schedule other states are reached than in the graph".to_owned());
+    }
+    let mut ahead = vec![0; explored.graph.len()];
+    let allows = |_, group: usize| allowed[group];
+    if add_movers_ahead(&explored.graph, &listed.states, &mut ahead, allows, cancel).is_err() {
         return Ok(Verified::Unfinished);
-    };
+    }
     let Ok(movers) = explored.movers(cancel) else { return Ok(Verified::Unfinished) };
-    let within = match explored.graph.is_complete() {
-        true => Ok(movers.safely.clone()),
-        false => movers_within(&explored.graph, &explored.region, cancel),
-    };
-    let Ok(within) = within else { return Ok(Verified::Unfinished) };
-    let reached = explored.region.reached(&explored.graph).into_iter();
-    let lost = reached.map(|state| (state, movers.in_model[state as usize] & !within[state as usize]));
-    Ok(Verified::Holds { states, shut_out: lost.filter(|(_, processes)| *processes != 0).collect() })
+    let mut shut_out = Vec::new();
+    for state in listed.states {
+        let ahead = ahead[state as usize];
+        if promises_all && movers.safely[state as usize] & !ahead != 0 {
+            return Err("a schedule shuts out a process".to_owned());
+        }
+        shut_out.push((state, movers.in_model[state as usize] & !ahead));
+    }
+    shut_out.retain(|(_, processes)| *processes != 0);
+    Ok(Verified::Holds { states, shut_out })
+}
+
+/// Of each group of the graph: whether the search listed steps of it.
+fn allowed(graph: &Graph, listed: &Listed) -> Result<Vec<bool>, String> {
+    let mut allowed = vec![false; graph.group_count()];
+    for &(state, movers) in &listed.moves {
+        let group = graph.groups_of(state).find(|&group| graph.group(group).movers == movers);
+        allowed[group.ok_or("a step under a schedule is no step of the model")?] = true;
+    }
+    Ok(allowed)
+}
+
+/// The states of a graph that are reached along groups that are allowed.
+fn reached(graph: &Graph, allowed: &[bool]) -> Vec<bool> {
+    let (mut seen, mut open) = (vec![false; graph.len()], vec![0]);
+    seen[0] = true;
+    while let Some(state) = open.pop() {
+        for group in graph.groups_of(state).filter(|&group| allowed[group]) {
+            let targets = graph.targets(graph.group(group)).iter().copied();
+            open.extend(targets.filter(|&target| !std::mem::replace(&mut seen[target as usize], true)));
+        }
+    }
+    seen
 }
 
 /// Searches the model under a schedule; the number of its states, unless somebody stopped it.

@@ -1,16 +1,18 @@
 //! The fewest waits of a model, as an answer: looked for in one vocabulary after the other, checked, told, and written into the text.
 
+use super::explored::Explored;
 use super::export::{self, Export};
 use super::places::{Places, Whereabouts};
 use super::values::Cells;
 use super::verify::{self, Verified};
 use super::words::sentence;
-use super::{By, Explored, Question, hints};
-use fabius_search::restrict::{Effort, Problem, Solution, Vocabulary};
+use super::{By, Question, Stage, hints};
+use fabius_search::restrict::{Effort, Problem, Solution, Solutions, Vocabulary};
 use fabius_task::report::schedule::{
     AlternativeReport, CheckedReport, KeptReport, ScheduleReport, ScheduleVerdict, WaitReport,
 };
 use fabius_task::words::counted;
+use std::cell::OnceCell;
 
 /// Of the solutions found, this many are checked, …
 const VERIFIED_MAX: usize = 12;
@@ -19,11 +21,24 @@ const WORK_PER_CHECKED_TRANSITION: u64 = 16;
 /// … and this many are shown.
 const SHOWN_MAX: usize = 3;
 
+/// What waits may speak of: which processes are alike, and whether of values, too.
+type Kind = (By, bool);
+
+/// Solutions that were found.
+struct Found {
+    /// The number of the kind.
+    kind: usize,
+    places: Places,
+    solutions: Solutions,
+    /// Sets of waits that were tried, of all kinds.
+    tried: u64,
+}
+
 impl Question<'_> {
-    /// What waits may speak of, one after the other: which processes are alike, and whether of values, too.
-    pub(super) fn vocabularies(&self, explored: &Explored) -> Vec<(By, bool)> {
+    /// What waits may speak of, one after the other.
+    fn vocabularies(&self, explored: &Explored) -> Vec<Kind> {
         // Where no type has two processes, it makes no difference which are alike.
-        let several = explored.whereabouts.as_ref().is_some_and(Whereabouts::has_several_of_a_type);
+        let several = explored.whereabouts(&self.stops.all).is_some_and(Whereabouts::has_several_of_a_type);
         let mut vocabularies = match self.request.by {
             Some(by) => vec![(by, false), (by, true)],
             None if several => vec![(By::Type, false), (By::Process, false), (By::Type, true)],
@@ -34,38 +49,87 @@ impl Question<'_> {
     }
 
     pub(super) fn vocabulary(&self, explored: &Explored, places: &Places) -> Option<Vocabulary> {
-        let seen = explored.whereabouts.as_ref()?;
+        let seen = explored.whereabouts(&self.stops.all)?;
         Some(places.vocabulary(seen, &explored.graph, self.machine.machine()))
     }
 
-    /// The schedule that needs the fewest waits, if a few suffice. Looking for them takes at most one of `shares` equal shares of the work
-    /// that is left.
+    /// The schedule that needs the fewest waits, if a few suffice.
     pub(super) fn with_waits(
         &mut self,
         explored: &mut Explored,
         report: &ScheduleReport,
-        (by, values): (By, bool),
-        shares: u64,
     ) -> Result<Option<ScheduleReport>, String> {
-        let Some(mut places) = self.places(explored, by) else { return Ok(None) };
+        let mut kinds: Vec<Option<Kind>> = self.vocabularies(explored).into_iter().map(Some).collect();
+        loop {
+            self.begins(Stage::Waits);
+            let Some(found) = self.fewest(explored, &kinds) else { return Ok(None) };
+            self.begins(Stage::Check);
+            let kind = found.kind;
+            if let Some(told) = self.checked(explored, report, found)? {
+                return Ok(Some(told));
+            }
+            kinds[kind] = None;
+        }
+    }
+
+    /// The fewest waits of each kind in turn; of these the ones that give up the fewest places, then the fewest. Kinds are done with once
+    /// one was found that gives up nothing: with more waits of another kind there is nothing to gain.
+    fn fewest(&mut self, explored: &Explored, kinds: &[Option<Kind>]) -> Option<Found> {
+        let Explored { graph, region, .. } = explored;
+        let movers = explored.movers(&self.stops.waits).ok()?;
+        let words: Vec<OnceCell<Option<(Places, Vocabulary)>>> = kinds.iter().map(|_| OnceCell::new()).collect();
+        let mut problems: Vec<Option<Problem<'_>>> = kinds.iter().map(|_| None).collect();
+        let mut is_open: Vec<bool> = kinds.iter().map(Option::is_some).collect();
+        let mut best: Option<(usize, Found)> = None;
+        for waits in 0..=self.request.waits_max {
+            // Without any wait, it makes no difference of which kind they would be.
+            for number in (0..kinds.len()).take(if waits == 0 { 1 } else { usize::MAX }) {
+                let Some(kind) = kinds[number].filter(|_| is_open[number]) else { continue };
+                let prepared = words[number].get_or_init(|| self.prepared(explored, kind));
+                let Some((places, vocabulary)) = prepared else { continue };
+                let (checks_max, cancel) = (self.request.checks_max, &self.stops.waits);
+                let effort = Effort { waits_max: waits, checks_max, work_max: 0, cancel };
+                let new = || Problem::new(graph, region, vocabulary, &movers.safely, effort);
+                let problem = problems[number].get_or_insert_with(new);
+                let before = problem.work();
+                problem.allow_work(before + self.work_left / (kinds.len() - number) as u64);
+                let solutions = problem.least_from(waits);
+                self.work_left = self.work_left.saturating_sub(solutions.work - before);
+                is_open[number] = solutions.exhaustive && solutions.ranked.is_empty();
+                let Some(gives_up) = solutions.ranked.first().map(|solution| solution.gives_up.len()) else { continue };
+                if best.as_ref().is_none_or(|(least, _)| gives_up < *least) {
+                    best = Some((gives_up, Found { kind: number, places: places.clone(), solutions, tried: 0 }));
+                }
+                if gives_up == 0 {
+                    is_open.fill(false);
+                }
+            }
+        }
+        let tried = problems.iter().flatten().map(Problem::checks).sum();
+        best.map(|(_, found)| Found { tried, ..found })
+    }
+
+    /// What waits of a kind speak of; nothing if there is nothing more to speak of than in other kinds.
+    fn prepared(&self, explored: &Explored, (by, values): Kind) -> Option<(Places, Vocabulary)> {
+        let mut places = self.places(explored, by)?;
         if values {
             let cells = Cells::seen(&explored.graph, self.machine.machine(), &self.stops.waits);
             if cells.is_empty() && !self.request.values {
-                return Ok(None);
+                return None;
             }
             places = places.with_cells(cells);
         }
-        let Some(vocabulary) = self.vocabulary(explored, &places) else { return Ok(None) };
-        let effort = Effort {
-            waits_max: self.request.waits_max,
-            checks_max: self.request.checks_max,
-            work_max: self.work_left / shares,
-            cancel: &self.stops.waits,
-        };
-        let Ok(movers) = explored.movers(&self.stops.waits) else { return Ok(None) };
-        let Explored { graph, region, .. } = &*explored;
-        let solutions = Problem::new(graph, region, &vocabulary, &movers.safely, effort).least();
-        self.work_left = self.work_left.saturating_sub(solutions.work);
+        let vocabulary = self.vocabulary(explored, &places)?;
+        Some((places, vocabulary))
+    }
+
+    /// Checks solutions, and tells the best of those that pass.
+    fn checked(
+        &mut self,
+        explored: &mut Explored,
+        report: &ScheduleReport,
+        Found { places, solutions, tried, .. }: Found,
+    ) -> Result<Option<ScheduleReport>, String> {
         let mut shown: Vec<(Solution, u64, Vec<String>)> = Vec::new();
         let listed_per_state = explored.transitions.div_ceil(explored.graph.expanded().max(1) as u64);
         for solution in solutions.ranked.into_iter().take(VERIFIED_MAX) {
@@ -89,7 +153,7 @@ impl Question<'_> {
         report.reason = sentence(&first, best.waits.len(), shut_out);
         report.shuts_out.clone_from(shut_out);
         report.fewest = explored.stopped.is_none();
-        report.explored.tried = solutions.checks;
+        report.explored.tried = tried;
         report.checked = Some(CheckedReport { verdict: "holds", states: *states });
         (report.waits, report.kept, report.gives_up) = (first.waits, Some(first.kept), first.gives_up);
         report.alternatives = told.into_iter().skip(1).collect();

@@ -6,10 +6,12 @@
 
 use super::graph::{Limits, Refusal, Stop};
 use crate::model::{Ending, ProcessSet, Processes};
+use crate::numbered_states::NumberedStates;
 use crate::schedule::macro_steps::MacroStepLister;
 use crate::schedule::{MacroSteps, Scheduler, Situation, Step};
+use crate::store::Class;
 use fabius_base::{Cancel, StopReason};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 
 /// What a scheduler does by itself.
@@ -56,16 +58,19 @@ pub fn alone<M: Processes, D: Scheduler<M::Label>>(
     let mut words = Vec::new();
     model.initial(&mut words).map_err(|_| Stop::Refused(Refusal::NoInitialState))?;
     list(model, &words, &mut macro_steps)?;
-    let mut known: HashMap<Box<[u32]>, Known<D::State>> = HashMap::new();
-    let mut open = vec![(Box::<[u32]>::from(words), scheduler.start(macro_steps.situation()))];
+    let mut known = Known { states: NumberedStates::new(model.hidden_words()), enabled: Vec::new() };
+    let start = known.number_of(&words);
+    let mut seen: HashSet<(u32, D::State)> = HashSet::new();
+    let mut open = vec![(start, scheduler.start(macro_steps.situation()))];
     while let Some((state, schedule)) = open.pop() {
-        if !known.entry(state.clone()).or_default().schedules.insert(schedule.clone()) {
+        if !seen.insert((state, schedule.clone())) {
             continue;
         }
-        if limits.states_max < known.len() as u64 {
+        if limits.states_max < known.enabled.len() as u64 {
             return Err(Stop::Limit(StopReason::States));
         }
-        list(model, &state, &mut macro_steps)?;
+        known.states.recall(state, &mut words);
+        list(model, &words, &mut macro_steps)?;
         if macro_steps.ending() == Ending::InvalidEnd {
             return Ok(Alone::Fails);
         }
@@ -74,36 +79,39 @@ pub fn alone<M: Processes, D: Scheduler<M::Label>>(
         while let Some(macro_step) = macro_steps.next_of(process, from).filter(|_| process.is_some()) {
             from = macro_step + 1;
             let Some(target) = macro_steps.target(macro_step) else { return Ok(Alone::Fails) };
-            taken(&state, macro_steps.labels(macro_step));
-            let enabled = match known.get(target).and_then(|known| known.enabled) {
+            taken(&words, macro_steps.labels(macro_step));
+            let number = known.number_of(target);
+            let enabled = match known.enabled[number as usize] {
                 Some(enabled) => enabled,
                 None => {
                     list(model, target, &mut after)?;
-                    known.entry(target.into()).or_default().enabled = Some(*after.enabled());
-                    *after.enabled()
+                    *known.enabled[number as usize].insert(*after.enabled())
                 }
             };
             let mut next = schedule.clone();
             let (labels, partners) = (macro_steps.labels(macro_step), macro_steps.partners(macro_step));
-            let before = Situation { state: &state, enabled: macro_steps.enabled() };
+            let before = Situation { state: &words, enabled: macro_steps.enabled() };
             let after = Situation { state: target, enabled: &enabled };
             scheduler.step(&mut next, &Step { process, labels, partners, before, after });
-            open.push((target.into(), next));
+            open.push((number, next));
         }
     }
-    Ok(Alone::Safe(known.len() as u64))
+    Ok(Alone::Safe(known.enabled.len() as u64))
 }
 
-/// What is known of a state.
-struct Known<S> {
-    /// The processes that can move.
-    enabled: Option<ProcessSet>,
-    /// The states of the scheduler with which it was met.
-    schedules: HashSet<S>,
+/// The states that were met.
+struct Known {
+    states: NumberedStates,
+    /// Of each, the processes that can move, if that was asked.
+    enabled: Vec<Option<ProcessSet>>,
 }
 
-impl<S> Default for Known<S> {
-    fn default() -> Self {
-        Self { enabled: None, schedules: HashSet::new() }
+impl Known {
+    /// The number of a state, which is new or not.
+    fn number_of(&mut self, words: &[u32]) -> u32 {
+        self.states.find(words, Class::Ordinary).unwrap_or_else(|| {
+            self.enabled.push(None);
+            self.states.add(Class::Ordinary)
+        })
     }
 }

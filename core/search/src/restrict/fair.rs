@@ -18,7 +18,7 @@
 //! later. There is no largest fair schedule; this is one of many.
 
 use super::graph::Graph;
-use super::region::{Leading, Region, Stopped, bits, possible_movers};
+use super::region::{Region, Stopped, bits, possible_movers};
 use crate::model::Ending;
 use fabius_base::Cancel;
 use std::collections::{HashSet, VecDeque};
@@ -45,7 +45,6 @@ pub enum Goal {
 pub struct Goals<'g> {
     graph: &'g Graph,
     region: &'g Region,
-    leading: Leading,
     /// Of each state: who takes part in some macro step of it, …
     now: Vec<u64>,
     /// … or of a later one.
@@ -72,7 +71,7 @@ impl<'g> Goals<'g> {
         let movers = |state| graph.groups_of(state).fold(0, |set, group| set | bits(graph.group(group).movers));
         let now: Vec<u64> = states.map(movers).collect();
         let ever = possible_movers(graph, cancel)?;
-        Ok(Self { graph, region, leading: Leading::of(graph), now, ever, progress })
+        Ok(Self { graph, region, now, ever, progress })
     }
 
     /// Whether a macro step of a group of a state meets a goal.
@@ -148,14 +147,15 @@ impl<'g> Goals<'g> {
             if looked_at % STATES_PER_LOOK == 1 && cancel.requested().is_some() {
                 return Err(Stopped);
             }
-            for &(state, group) in self.leading.to(reached) {
-                let missing = &mut missing[group as usize];
+            for group in graph.groups_to(reached) {
+                let missing = &mut missing[group];
                 if *missing == NONE {
                     continue;
                 }
                 *missing -= 1;
+                let state = graph.group(group).state;
                 if *missing == 0 && chosen[state as usize] == NONE {
-                    chosen[state as usize] = group;
+                    chosen[state as usize] = group as u32;
                     open.push_back(state);
                 }
             }

@@ -25,7 +25,7 @@
 
 use super::graph::Graph;
 use super::region::{Region, Stopped, add_movers_ahead, bits};
-use super::waits::{Site, Vocabulary, Wait, held};
+use super::waits::{Arrangements, Site, Vocabulary, Wait, held};
 use crate::model::Ending;
 use fabius_base::Cancel;
 use std::cmp::Reverse;
@@ -36,8 +36,6 @@ use std::rc::Rc;
 const FORBIDDEN_MAX: usize = 64;
 /// To compare a set with what is known, or a wait with a macro step of it, takes this part of the time that a state takes.
 const TESTS_PER_STATE: u64 = 4;
-/// No arrangement is known.
-const UNKNOWN: u32 = u32::MAX;
 
 /// How much may be done.
 #[derive(Clone, Copy, Debug)]
@@ -108,7 +106,9 @@ pub struct Problem<'g> {
     safe_movers: Vec<u64>,
     /// Of each state: who can move again without waits.
     ahead_free: &'g [u64],
-    arrangements: Arrangements,
+    arrangements: &'g Arrangements,
+    /// Whether there is a safe schedule.
+    is_schedulable: bool,
     /// Places that safe runs reach.
     good_sites: BTreeSet<Site>,
     known: Known,
@@ -118,14 +118,6 @@ pub struct Problem<'g> {
     /// … and sets of waits, and waits of these, compared with what is known.
     tests: u64,
     walk: Walk,
-}
-
-/// Where processes are together in states from which errors can be avoided: states with the same places have the same number.
-struct Arrangements {
-    /// Of each state that a safe schedule can reach.
-    of: Vec<u32>,
-    /// A state of each.
-    examples: Vec<u32>,
 }
 
 /// What is known of waits.
@@ -156,20 +148,6 @@ struct Walk {
     order: Vec<u32>,
 }
 
-impl Arrangements {
-    fn new(graph: &Graph, vocabulary: &Vocabulary, good: &[u32]) -> Self {
-        let (mut of, mut examples) = (vec![UNKNOWN; graph.len()], Vec::new());
-        let mut numbers: HashMap<&[Site], u32> = HashMap::new();
-        for &state in good {
-            of[state as usize] = *numbers.entry(vocabulary.sites(state)).or_insert_with(|| {
-                examples.push(state);
-                examples.len() as u32 - 1
-            });
-        }
-        Self { of, examples }
-    }
-}
-
 impl<'g> Problem<'g> {
     /// Prepares the search for waits; `free` says of each state who can move again, see [`super::can_move_again`].
     pub fn new(
@@ -179,18 +157,22 @@ impl<'g> Problem<'g> {
         free: &'g [u64],
         effort: Effort<'g>,
     ) -> Self {
-        let arrangements = Arrangements::new(graph, vocabulary, &region.reached(graph));
+        let arrangements = vocabulary.arrangements();
         let safe = |group: usize| if region.allows(group) { bits(graph.group(group).movers) } else { 0 };
-        let sites = arrangements.examples.iter().flat_map(|&state| vocabulary.sites(state).iter().copied());
+        let mut good = vec![false; arrangements.len()];
+        region.reached(graph).into_iter().for_each(|state| good[arrangements.of(state) as usize] = true);
+        let good = (0..arrangements.len() as u32).filter(|&arrangement| good[arrangement as usize]);
+        let sites = good.flat_map(|arrangement| arrangements.sites(arrangement).iter().copied());
         Self {
             good_sites: sites.filter(|site| !vocabulary.is_value(site.kind)).collect(),
+            is_schedulable: region.contains(0),
             safe_movers: (0..graph.group_count()).map(safe).collect(),
             ahead_free: free,
             walk: Walk {
                 round: 0,
                 reached: vec![(0, 0, 0); graph.len()],
                 allowed: vec![0; graph.group_count()],
-                held: vec![(0, 0); arrangements.examples.len()],
+                held: vec![(0, 0); arrangements.len()],
                 ahead: vec![0; graph.len()],
                 order: Vec::new(),
             },
@@ -205,16 +187,29 @@ impl<'g> Problem<'g> {
         }
     }
 
+    /// The same with more work: looking at this many states in all.
+    pub fn allow_work(&mut self, work_max: u64) {
+        self.effort.work_max = work_max;
+    }
+
     /// The solutions with the fewest waits.
     pub fn least(&mut self) -> Solutions {
-        let mut found = Solutions { exhaustive: true, ..Solutions::default() };
-        let schedulable = self.arrangements.of.first().is_some_and(|first| *first != UNKNOWN);
-        for waits in (0..=self.effort.waits_max).filter(|_| schedulable) {
-            let done = self.go(&mut Vec::new(), waits, &mut found.ranked);
-            found.exhaustive = done.is_ok();
+        let mut found = Solutions::default();
+        for waits in 0..=self.effort.waits_max {
+            found = self.least_from(waits);
             if !found.exhaustive || !found.ranked.is_empty() {
                 break;
             }
+        }
+        found
+    }
+
+    /// The solutions with at most this many waits; those with more than needed are among them only if there is none with less than
+    /// this many.
+    pub fn least_from(&mut self, waits: usize) -> Solutions {
+        let mut found = Solutions { exhaustive: true, ..Solutions::default() };
+        if self.is_schedulable {
+            found.exhaustive = self.go(&mut Vec::new(), waits, &mut found.ranked).is_ok();
         }
         found.ranked.sort_by_cached_key(|solution| {
             let kinds: BTreeSet<u16> = solution.waits.iter().flat_map(|wait| [wait.at.kind, wait.other]).collect();
@@ -260,10 +255,16 @@ impl<'g> Problem<'g> {
     }
 
     fn is_exhausted(&self) -> bool {
-        self.effort.work_max < self.work()
+        self.effort.work_max < self.work() || self.effort.cancel.requested().is_some()
     }
 
-    fn work(&self) -> u64 {
+    /// Sets of waits that were checked on the graph.
+    pub fn checks(&self) -> u64 {
+        self.checks
+    }
+
+    /// States looked at, as [`Effort::work_max`] counts them.
+    pub fn work(&self) -> u64 {
         self.states + self.tests / TESTS_PER_STATE
     }
 
@@ -303,7 +304,7 @@ impl<'g> Problem<'g> {
     fn forbids_all(&self, chosen: &[u32], refutation: &Refutation) -> (bool, u64) {
         let mut compared = 0;
         let all = refutation.forbidden.iter().all(|&(arrangement, movers)| {
-            let sites = self.vocabulary.sites(self.arrangements.examples[arrangement as usize]);
+            let sites = self.arrangements.sites(arrangement);
             chosen.iter().any(|&wait| {
                 compared += 1;
                 held(&[self.known.waits[wait as usize]], sites) & movers != 0
@@ -315,8 +316,7 @@ impl<'g> Problem<'g> {
     /// A refutation of a set of waits, from the graph: its ways out.
     fn refute(&mut self, chosen: &[u32]) -> Result<Option<WaysOut>, Exhausted> {
         self.checks += 1;
-        let stopped = self.effort.cancel.requested().is_some();
-        if stopped || self.effort.checks_max < self.checks {
+        if self.effort.checks_max < self.checks {
             return Err(Exhausted);
         }
         let bad = match self.walk(chosen) {
@@ -345,11 +345,11 @@ impl<'g> Problem<'g> {
 
     /// The waits that hold back a process in a state, by number.
     fn holding(&mut self, state: u32, process: u8) -> WaysOut {
-        let key = (self.arrangements.of[state as usize], process);
+        let key = (self.arrangements.of(state), process);
         if let Some(holding) = self.known.holding.get(&key) {
             return Rc::clone(holding);
         }
-        let waits = self.vocabulary.waits_for(state, process);
+        let waits = self.vocabulary.waits_for(key.0, process);
         let holding: WaysOut = waits.into_iter().map(|wait| self.known.number(wait)).collect();
         self.known.holding.insert(key, Rc::clone(&holding));
         holding
@@ -358,7 +358,7 @@ impl<'g> Problem<'g> {
     /// Walks through what is reached under waits. A run to a macro step that no safe schedule allows, or to a dead end, if there is one.
     fn walk(&mut self, chosen: &[u32]) -> Option<Bad> {
         let waits: Vec<Wait> = chosen.iter().map(|&wait| self.known.waits[wait as usize]).collect();
-        let Self { graph, vocabulary, safe_movers, arrangements, walk, states, .. } = self;
+        let Self { graph, safe_movers, arrangements, walk, states, .. } = self;
         walk.round += 1;
         walk.order.clear();
         walk.order.push(0);
@@ -367,10 +367,10 @@ impl<'g> Problem<'g> {
         while let Some(&state) = walk.order.get(next) {
             next += 1;
             *states += 1;
-            let arrangement = arrangements.of[state as usize];
+            let arrangement = arrangements.of(state);
             let (met, mut held_there) = walk.held[arrangement as usize];
             if met != walk.round {
-                held_there = held(&waits, vocabulary.sites(state));
+                held_there = held(&waits, arrangements.sites(arrangement));
                 walk.held[arrangement as usize] = (walk.round, held_there);
             }
             if graph.ending(state) == Some(Ending::ValidEnd) {
@@ -439,7 +439,7 @@ impl<'g> Problem<'g> {
                 let movers = safe_movers[group];
                 let leads_out = graph.targets(graph.group(group)).iter().any(|target| !inside.contains(target));
                 if movers != 0 && (movers & lost != 0 || leads_out) {
-                    forbidden.insert((arrangements.of[state as usize], movers));
+                    forbidden.insert((arrangements.of(state), movers));
                 }
             }
         }
@@ -450,10 +450,9 @@ impl<'g> Problem<'g> {
     fn solution(&self, chosen: &[u32]) -> Solution {
         let mut waits: Vec<Wait> = chosen.iter().map(|&wait| self.known.waits[wait as usize]).collect();
         waits.sort_unstable();
-        let met =
-            self.walk.held.iter().zip(&self.arrangements.examples).filter(|((met, _), _)| *met == self.walk.round);
+        let met = self.walk.held.iter().zip(0..).filter(|((met, _), _)| *met == self.walk.round);
         let reached: BTreeSet<Site> =
-            met.flat_map(|(_, &state)| self.vocabulary.sites(state).iter().copied()).collect();
+            met.flat_map(|(_, arrangement)| self.arrangements.sites(arrangement).iter().copied()).collect();
         let gives_up = self.good_sites.difference(&reached).copied().collect();
         Solution { waits, kept: self.walk.order.len(), gives_up }
     }

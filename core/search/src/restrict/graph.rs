@@ -23,6 +23,9 @@ use std::ops::{ControlFlow, Range};
 /// Whoever may cancel is asked whenever this many transitions were listed.
 const TRANSITIONS_PER_LOOK: u64 = 1024;
 
+/// The number of nothing.
+const NONE: u32 = u32::MAX;
+
 /// Those who take part in a macro step: whoever moves, and the receiver of a rendezvous.
 pub type Movers = [Option<u8>; 2];
 
@@ -33,17 +36,29 @@ pub struct Group {
     pub movers: Movers,
     /// One of its macro steps is an error.
     pub fails: bool,
-    targets: Range<usize>,
+    /// The state that it is a group of.
+    pub state: u32,
+    targets: Range<u32>,
 }
 
 /// A state.
 #[derive(Clone, Debug)]
 struct Node {
-    groups: Range<usize>,
+    groups: Range<u32>,
     /// What is known of it once it is expanded.
     ending: Option<Ending>,
     /// The fewest delays with which it was met.
     delays: u32,
+    /// The last one in `arrivals` that arrives here, or [`NONE`].
+    arrival: u32,
+}
+
+/// Groups with a macro step to the same state, as a list.
+#[derive(Clone, Copy, Debug)]
+struct Arrival {
+    group: u32,
+    /// The one before it, or [`NONE`].
+    before: u32,
 }
 
 /// What was explored.
@@ -53,7 +68,10 @@ pub struct Graph {
     nodes: Vec<Node>,
     groups: Vec<Group>,
     targets: Vec<u32>,
+    /// As many as targets.
+    arrivals: Vec<Arrival>,
     expanded: usize,
+    lost: Lost,
 }
 
 /// Why exploration stopped early.
@@ -72,6 +90,8 @@ pub enum Round {
     Finished(u32),
     /// As many states are expanded as were wanted.
     Paused,
+    /// An error can follow under every schedule, whatever is explored later.
+    Lost,
     /// Everything was explored.
     Complete,
 }
@@ -105,7 +125,9 @@ impl Graph {
             nodes: Vec::new(),
             groups: Vec::new(),
             targets: Vec::new(),
+            arrivals: Vec::new(),
             expanded: 0,
+            lost: Lost::default(),
         }
     }
 
@@ -136,12 +158,18 @@ impl Graph {
 
     /// The numbers of the groups of a state.
     pub fn groups_of(&self, state: u32) -> Range<usize> {
-        self.nodes[state as usize].groups.clone()
+        let groups = &self.nodes[state as usize].groups;
+        groups.start as usize..groups.end as usize
     }
 
     /// A group.
     pub fn group(&self, number: usize) -> &Group {
         &self.groups[number]
+    }
+
+    /// Number of macro steps, of those to one state with the same participants one.
+    pub fn macro_step_count(&self) -> usize {
+        self.targets.len()
     }
 
     /// Number of groups.
@@ -151,7 +179,27 @@ impl Graph {
 
     /// The states that the macro steps of a group lead to.
     pub fn targets(&self, group: &Group) -> &[u32] {
-        &self.targets[group.targets.clone()]
+        &self.targets[group.targets.start as usize..group.targets.end as usize]
+    }
+
+    /// The groups with a macro step to a state, by number.
+    pub fn groups_to(&self, state: u32) -> impl Iterator<Item = usize> + '_ {
+        let mut next = self.nodes[state as usize].arrival;
+        std::iter::from_fn(move || {
+            let Arrival { group, before } = self.arrivals.get(next as usize)?;
+            next = *before;
+            Some(*group as usize)
+        })
+    }
+
+    /// Whether an error or a dead end can follow from a state under every schedule, whatever is explored later.
+    pub fn is_lost(&self, state: u32) -> bool {
+        self.lost.has(state)
+    }
+
+    /// The states from which errors can follow under every schedule.
+    pub(super) fn lost(&self) -> &Lost {
+        &self.lost
     }
 
     /// Writes the words of a state; drops what `words` held.
@@ -167,36 +215,118 @@ impl Graph {
     /// Bytes in use.
     pub fn memory_bytes(&self) -> u64 {
         let rows = size_of_val::<[Node]>(&self.nodes) + size_of_val::<[Group]>(&self.groups);
-        let rows = rows + size_of_val::<[u32]>(&self.targets);
-        self.states.memory_bytes() + rows as u64
+        let rows = rows + size_of_val::<[u32]>(&self.targets) + size_of_val::<[Arrival]>(&self.arrivals);
+        self.states.memory_bytes() + rows as u64 + self.lost.memory_bytes()
     }
 
     /// The number of a state, which is new or not.
     fn meet(&mut self, words: &[u32]) -> u32 {
         self.states.find(words, Class::Ordinary).unwrap_or_else(|| {
-            self.nodes.push(Node { groups: 0..0, ending: None, delays: u32::MAX });
+            self.nodes.push(Node { groups: 0..0, ending: None, delays: u32::MAX, arrival: NONE });
             self.states.add(Class::Ordinary)
         })
+    }
+
+    /// Whether there is room for this many more macro steps.
+    fn has_room_for(&self, macro_steps: usize) -> bool {
+        self.targets.len() + self.groups.len() + 2 * macro_steps < NONE as usize
     }
 
     /// Adds the groups of a state, from what is known of its macro steps, each with those who take part; changes their order.
     fn add_groups(&mut self, state: u32, macro_steps: &mut [(Movers, Leads)], ending: Ending) {
         macro_steps.sort_unstable();
-        let first = self.groups.len();
+        let first = self.groups.len() as u32;
         for group in macro_steps.chunk_by(|(movers, _), (others, _)| movers == others) {
             let start = self.targets.len();
             for (_, leads) in group {
                 match leads {
-                    Leads::To(target) if self.targets[start..].last() != Some(target) => self.targets.push(*target),
+                    Leads::To(target) if self.targets[start..].last() != Some(target) => self.add_target(*target),
                     _ => {}
                 }
             }
             let fails = group.iter().any(|(_, leads)| *leads == Leads::Failing);
-            self.groups.push(Group { movers: group[0].0, fails, targets: start..self.targets.len() });
+            let targets = start as u32..self.targets.len() as u32;
+            self.groups.push(Group { movers: group[0].0, fails, state, targets });
         }
         let node = &mut self.nodes[state as usize];
-        (node.groups, node.ending) = (first..self.groups.len(), Some(ending));
+        (node.groups, node.ending) = (first..self.groups.len() as u32, Some(ending));
         self.expanded += 1;
+        self.judge(state);
+    }
+
+    /// Adds a target of the group that is added next.
+    fn add_target(&mut self, target: u32) {
+        let number = self.targets.len() as u32;
+        let before = std::mem::replace(&mut self.nodes[target as usize].arrival, number);
+        self.targets.push(target);
+        self.arrivals.push(Arrival { group: self.groups.len() as u32, before });
+    }
+
+    /// Finds out what is lost now that a state is expanded.
+    fn judge(&mut self, state: u32) {
+        let mut lost = std::mem::take(&mut self.lost);
+        lost.meet(self.nodes.len());
+        for number in self.groups_of(state) {
+            let group = &self.groups[number];
+            let usable = !group.fails && !self.targets(group).iter().any(|&target| lost.has(target));
+            lost.usable.push(usable);
+            lost.left[state as usize] += u32::from(usable);
+        }
+        match self.ending(state) {
+            Some(Ending::InvalidEnd) => lost.add(state),
+            Some(Ending::Moves) if lost.left[state as usize] == 0 => lost.add(state),
+            _ => {}
+        }
+        while let Some(&bad) = lost.order.get(lost.passed_on) {
+            lost.passed_on += 1;
+            for number in self.groups_to(bad) {
+                if std::mem::replace(&mut lost.usable[number], false) {
+                    let source = self.groups[number].state;
+                    lost.left[source as usize] -= 1;
+                    if lost.left[source as usize] == 0 {
+                        lost.add(source);
+                    }
+                }
+            }
+        }
+        self.lost = lost;
+    }
+}
+
+/// The states from which an error can follow under every schedule, kept up while the graph grows.
+#[derive(Debug, Default)]
+pub(super) struct Lost {
+    is_lost: Vec<bool>,
+    /// Of each state, the number of groups that a scheduler may allow; of states met last, nothing yet.
+    pub(super) left: Vec<u32>,
+    /// Of each group, whether a scheduler may allow it.
+    pub(super) usable: Vec<bool>,
+    /// In the order in which they were found.
+    pub(super) order: Vec<u32>,
+    /// Of these, the groups with a macro step to so many were looked at.
+    passed_on: usize,
+}
+
+impl Lost {
+    fn has(&self, state: u32) -> bool {
+        self.is_lost.get(state as usize).is_some_and(|is_lost| *is_lost)
+    }
+
+    /// Makes room for this many states.
+    fn meet(&mut self, states: usize) {
+        self.is_lost.resize(states, false);
+        self.left.resize(states, 0);
+    }
+
+    fn add(&mut self, state: u32) {
+        if !std::mem::replace(&mut self.is_lost[state as usize], true) {
+            self.order.push(state);
+        }
+    }
+
+    fn memory_bytes(&self) -> u64 {
+        let numbers = size_of_val::<[u32]>(&self.left) + size_of_val::<[u32]>(&self.order);
+        (numbers + self.is_lost.len() + self.usable.len()) as u64
     }
 }
 
@@ -240,6 +370,7 @@ pub struct Explorer<'a, M: Processes, D: Scheduler<M::Label>> {
     lister: MacroStepLister<M::Label>,
     limits: Limits,
     cancel: Cancel,
+    until_lost: bool,
     transitions: u64,
     /// By the number of delays.
     buckets: BTreeMap<u32, VecDeque<WaitingOf<M, D>>>,
@@ -268,6 +399,7 @@ impl<'a, M: Processes, D: Scheduler<M::Label>> Explorer<'a, M, D> {
             lister: MacroStepLister::new(),
             limits,
             cancel: cancel.clone(),
+            until_lost: false,
             transitions: 0,
             buckets: BTreeMap::from([(0, waiting)]),
             macro_steps: MacroSteps::default(),
@@ -275,6 +407,12 @@ impl<'a, M: Processes, D: Scheduler<M::Label>> Explorer<'a, M, D> {
             words,
             graph,
         })
+    }
+
+    /// The same, but it ends once errors can follow under every schedule, whatever is explored later.
+    #[must_use]
+    pub fn until_lost(self) -> Self {
+        Self { until_lost: true, ..self }
     }
 
     /// What was explored so far.
@@ -285,6 +423,11 @@ impl<'a, M: Processes, D: Scheduler<M::Label>> Explorer<'a, M, D> {
     /// What was explored, without the explorer.
     pub fn into_graph(self) -> Graph {
         self.graph
+    }
+
+    /// The number of delays of the round that is being explored, or comes next.
+    pub fn delays(&self) -> Option<u32> {
+        self.buckets.keys().next().copied()
     }
 
     /// Transitions listed so far.
@@ -305,6 +448,9 @@ impl<'a, M: Processes, D: Scheduler<M::Label>> Explorer<'a, M, D> {
     pub fn round(&mut self, expanded_max: usize) -> Result<Round, Stop> {
         let Some(&delays) = self.buckets.keys().next() else { return Ok(Round::Complete) };
         while let Some(bucket) = self.buckets.get_mut(&delays) {
+            if self.until_lost && self.graph.is_lost(0) {
+                return Ok(Round::Lost);
+            }
             if expanded_max <= self.graph.expanded {
                 return Ok(Round::Paused);
             }
@@ -329,6 +475,7 @@ impl<'a, M: Processes, D: Scheduler<M::Label>> Explorer<'a, M, D> {
         let listed = listed.and_then(|()| match () {
             () if macro_steps.is_infinite() => Err(Stop::Refused(Refusal::InfiniteTurn)),
             () if macro_steps.has_environment_moves() => Err(Stop::Refused(Refusal::Environment)),
+            () if !self.graph.has_room_for(macro_steps.len()) => Err(Stop::Limit(StopReason::Memory)),
             () => Ok(()),
         });
         if listed.is_ok() {

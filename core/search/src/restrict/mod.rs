@@ -21,6 +21,7 @@ pub mod alone;
 pub mod fair;
 pub mod fewest;
 pub mod graph;
+mod numbering;
 pub mod order;
 pub mod region;
 #[cfg(test)]
@@ -31,9 +32,10 @@ pub use alone::{Alone, alone};
 pub use fair::{Goal, Goals, Strategy};
 pub use fewest::{Effort, Problem, Solution, Solutions};
 pub use graph::{Explorer, Graph, Group, Limits, Movers, Refusal, Round, Stop};
+pub use numbering::Numbering;
 pub use order::{FixedOrder, fixed_order, rank_of};
 pub use region::{
-    Region, Stopped, can_move_again, movers_ahead, movers_in_model, movers_within, possible_movers, region,
-    region_at_most, region_or_lost,
+    Region, Stopped, add_movers_ahead, can_move_again, movers_in_model, possible_movers, region, region_at_most,
+    region_of_first,
 };
-pub use waits::{PROCESSES_MAX, Site, Values, Vocabulary, Wait, held};
+pub use waits::{Arrangements, PROCESSES_MAX, Site, Values, Vocabulary, Wait, held};

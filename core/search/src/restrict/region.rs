@@ -6,11 +6,11 @@
 //! worklist:   for each bad t, for each group g of s with a macro step to t:  g is unusable;  if s has no usable group: s is bad
 //! ```
 //!
-//! Z is the rest: a greatest fixpoint, in time linear in the number of macro steps. What was not explored has no group, so it never
+//! Z is the rest: a greatest fixpoint, in time linear in the number of macro steps. The graph itself keeps up, while it grows, what is
+//! bad even if nothing follows what was not explored; Z goes on from there. What was not explored has no group, so it never
 //! helps: the region of a part of the states is part of the region of all.
 
-use super::graph::{Graph, Movers};
-use crate::model::Ending;
+use super::graph::{Graph, Lost, Movers};
 use fabius_base::Cancel;
 
 /// Whoever may cancel is asked whenever this many states were looked at.
@@ -85,49 +85,33 @@ impl Region {
     }
 }
 
-/// Computes the region of what was explored.
+/// Computes the region of what was explored: what is lost is bad already, and so is what was not expanded.
 pub fn region(graph: &Graph) -> Region {
-    largest_region(graph, &Leading::of(graph), true)
+    region_of_first(graph, graph.len())
 }
 
-/// The region of what was explored; if the initial state is not in it, also what it could be at most, if the initial state is not in
-/// that, either: then errors can follow under every schedule, whatever is explored later.
-pub fn region_or_lost(graph: &Graph) -> (Region, Option<Region>) {
-    let leading = Leading::of(graph);
-    let region = largest_region(graph, &leading, true);
-    let at_most = (!region.contains(0)).then(|| largest_region(graph, &leading, false));
-    (region, at_most.filter(|at_most| !at_most.contains(0)))
-}
-
-/// What the region could be at most, whatever is explored later: as if no error followed what was not explored. From a state
-/// outside, an error or a dead end can follow under every schedule.
-pub fn region_at_most(graph: &Graph) -> Region {
-    largest_region(graph, &Leading::of(graph), false)
-}
-
-/// The largest set of states that a scheduler need not leave; what was not explored is bad, or not.
-fn largest_region(graph: &Graph, leading: &Leading, unknown_is_bad: bool) -> Region {
-    let states = graph.len() as u32;
-    let mut usable: Vec<bool> = (0..graph.group_count()).map(|group| !graph.group(group).fails).collect();
-    let mut left: Vec<u32> =
-        (0..states).map(|state| graph.groups_of(state).filter(|&group| usable[group]).count() as u32).collect();
+/// The same, as if only this many states were explored, those that were met first: a part of the region that may be enough.
+pub fn region_of_first(graph: &Graph, states: usize) -> Region {
+    let Lost { order, left, usable, .. } = graph.lost();
+    let (mut worklist, mut left, mut usable) = (order.clone(), left.clone(), usable.clone());
+    let mut next = worklist.len();
+    left.resize(graph.len(), 0);
     let mut rank = vec![SAFE; graph.len()];
-    let mut worklist: Vec<u32> = (0..states)
-        .filter(|&state| match graph.ending(state) {
-            None => unknown_is_bad,
-            Some(Ending::InvalidEnd) => true,
-            Some(Ending::ValidEnd) => false,
-            Some(Ending::Moves) => left[state as usize] == 0,
-        })
-        .collect();
     worklist.iter().zip(0..).for_each(|(&state, at)| rank[state as usize] = at);
-    let mut next = 0;
+    let is_unknown = |state: u32| states <= state as usize || graph.ending(state).is_none();
+    for state in (0..graph.len() as u32).filter(|&state| is_unknown(state)) {
+        if rank[state as usize] == SAFE {
+            rank[state as usize] = worklist.len() as u32;
+            worklist.push(state);
+        }
+    }
     while let Some(&bad) = worklist.get(next) {
         next += 1;
-        for &(state, group) in leading.to(bad) {
-            if !std::mem::replace(&mut usable[group as usize], false) {
+        for group in graph.groups_to(bad) {
+            if !std::mem::replace(&mut usable[group], false) {
                 continue;
             }
+            let state = graph.group(group).state;
             left[state as usize] -= 1;
             if left[state as usize] == 0 && rank[state as usize] == SAFE {
                 rank[state as usize] = worklist.len() as u32;
@@ -138,41 +122,13 @@ fn largest_region(graph: &Graph, leading: &Leading, unknown_is_bad: bool) -> Reg
     Region { len: graph.len() - worklist.len(), rank, usable }
 }
 
-/// The groups with a macro step to each state, with the states whose groups they are.
-#[derive(Debug)]
-pub(super) struct Leading {
-    /// Where those of each state end; they start where those of the state before end.
-    ends: Vec<usize>,
-    sources: Vec<(u32, u32)>,
-}
-
-impl Leading {
-    pub(super) fn of(graph: &Graph) -> Self {
-        let mut ends = vec![0; graph.len()];
-        let each = |visit: &mut dyn FnMut(u32, usize, u32)| {
-            for state in 0..graph.len() as u32 {
-                for group in graph.groups_of(state) {
-                    graph.targets(graph.group(group)).iter().for_each(|&target| visit(state, group, target));
-                }
-            }
-        };
-        each(&mut |_, _, target| ends[target as usize] += 1);
-        let mut sum = 0;
-        for end in &mut ends {
-            (sum, *end) = (sum + *end, sum);
-        }
-        let mut sources = vec![(0, 0); sum];
-        each(&mut |state, group, target| {
-            sources[ends[target as usize]] = (state, group as u32);
-            ends[target as usize] += 1;
-        });
-        Self { ends, sources }
-    }
-
-    pub(super) fn to(&self, state: u32) -> &[(u32, u32)] {
-        let start = (state as usize).checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.sources[start..self.ends[state as usize]]
-    }
+/// What the region could be at most, whatever is explored later: as if no error followed what was not explored. From a state
+/// outside, an error or a dead end can follow under every schedule. The graph keeps it up while it grows.
+pub fn region_at_most(graph: &Graph) -> Region {
+    let Lost { order, usable, .. } = graph.lost();
+    let mut rank = vec![SAFE; graph.len()];
+    order.iter().zip(0..).for_each(|(&state, at)| rank[state as usize] = at);
+    Region { len: graph.len() - order.len(), rank, usable: usable.clone() }
 }
 
 /// Of each state: the processes that can move again, now or later, in the model, be it with an error. Bits, by number; only the
@@ -199,7 +155,7 @@ pub fn possible_movers(graph: &Graph, cancel: &Cancel) -> Result<Vec<u64>, Stopp
 ///
 /// # Errors
 /// If somebody stopped it.
-pub fn movers_ahead(graph: &Graph, cancel: &Cancel) -> Result<Vec<u64>, Stopped> {
+fn movers_ahead(graph: &Graph, cancel: &Cancel) -> Result<Vec<u64>, Stopped> {
     with_unknown(graph, |_, group| !graph.group(group).fails, cancel)
 }
 
@@ -225,7 +181,7 @@ pub fn can_move_again(graph: &Graph, region: &Region, cancel: &Cancel) -> Result
 ///
 /// # Errors
 /// If somebody stopped it.
-pub fn movers_within(graph: &Graph, region: &Region, cancel: &Cancel) -> Result<Vec<u64>, Stopped> {
+fn movers_within(graph: &Graph, region: &Region, cancel: &Cancel) -> Result<Vec<u64>, Stopped> {
     let mut ahead = vec![0; graph.len()];
     let reached = region.reached(graph);
     add_movers_ahead(graph, &reached, &mut ahead, |_, group| region.allows(group), cancel)?;
@@ -235,7 +191,10 @@ pub fn movers_within(graph: &Graph, region: &Region, cancel: &Cancel) -> Result<
 /// Adds to `ahead`, for each state, the processes that can move again, now or later, along groups that are allowed.
 ///
 /// `states` are those that count, in an order in which most macro steps lead forward. Says how many states it looked at.
-pub(super) fn add_movers_ahead(
+///
+/// # Errors
+/// If somebody stopped it.
+pub fn add_movers_ahead(
     graph: &Graph,
     states: &[u32],
     ahead: &mut [u64],

@@ -15,7 +15,7 @@ const EVERYTHING: Limits = Limits { states_max: u64::MAX, transitions_max: u64::
 /// Systems for each test; more of them where somebody has the time.
 #[expect(clippy::disallowed_methods, reason = "whoever runs the tests says how long")]
 fn systems() -> u64 {
-    std::env::var("FABIUS_RESTRICT_SYSTEMS").ok().and_then(|number| number.parse().ok()).unwrap_or(400)
+    std::env::var("FABIUS_RESTRICT_SYSTEMS").ok().and_then(|number| number.parse().ok()).unwrap_or(500)
 }
 
 fn explore<M: Processes>(model: &mut M, limits: Limits) -> Graph {
@@ -42,12 +42,14 @@ fn random_graph(seed: u64) -> Toy {
     Toy::new(nodes.collect(), 0)
 }
 
-/// The greatest set in which every state is good, and has no macro steps or some group that stays in it.
-fn by_definition(graph: &Graph) -> BTreeSet<u32> {
+/// The greatest set in which every state is good, and has no macro steps or some group that stays in it; what was not explored is
+/// good, or not.
+fn by_definition(graph: &Graph, unknown_is_good: bool) -> BTreeSet<u32> {
     let mut inside: BTreeSet<u32> = (0..graph.len() as u32).collect();
     loop {
         let stays = |state: &u32| match graph.ending(*state) {
-            None | Some(Ending::InvalidEnd) => false,
+            None => unknown_is_good,
+            Some(Ending::InvalidEnd) => false,
             Some(Ending::ValidEnd) => true,
             Some(Ending::Moves) => graph.groups_of(*state).any(|group| {
                 let group = graph.group(group);
@@ -100,7 +102,7 @@ fn the_region_is_the_greatest_fixpoint_and_tells_whether_a_schedule_exists() {
         let graph = explore(&mut random_graph(seed), EVERYTHING);
         let region = region(&graph);
         let inside: BTreeSet<u32> = (0..graph.len() as u32).filter(|&state| region.contains(state)).collect();
-        assert_eq!(inside, by_definition(&graph), "{seed}");
+        assert_eq!(inside, by_definition(&graph, false), "{seed}");
         assert_eq!(region.len(), inside.len());
         assert_eq!(region.contains(0), some_schedule_is_safe(&graph), "{seed}");
         schedulable[usize::from(region.contains(0))] += 1;
@@ -109,6 +111,27 @@ fn the_region_is_the_greatest_fixpoint_and_tells_whether_a_schedule_exists() {
         }
     }
     assert!(schedulable.iter().all(|&many| systems() < many), "{schedulable:?}");
+}
+
+#[test]
+fn the_region_of_the_first_states_is_a_part_of_the_region_and_closed() {
+    let (mut smaller, mut enough) = (0, 0);
+    for seed in 0..systems() {
+        let graph = explore(&mut random_graph(seed), EVERYTHING);
+        let whole = region(&graph);
+        assert_eq!(region_of_first(&graph, graph.len()), whole, "{seed}");
+        for states in 1..graph.len() {
+            let part = region_of_first(&graph, states);
+            for state in part.reached(&graph) {
+                assert!(part.contains(state) && whole.contains(state) && (state as usize) < states, "{seed}");
+                let allowed = graph.groups_of(state).any(|group| part.allows(group) && whole.allows(group));
+                assert!(allowed || graph.ending(state) == Some(Ending::ValidEnd), "{seed}");
+            }
+            smaller += u32::from(part.len() < whole.len());
+            enough += u32::from(part.contains(0));
+        }
+    }
+    assert!(0 < smaller && 0 < enough, "{smaller} {enough}");
 }
 
 #[test]
@@ -151,6 +174,12 @@ fn what_is_cut_off_leaves_a_part_of_the_region_and_what_is_lost_stays_lost() {
             let part = explore(&mut toy, Limits { states_max, ..EVERYTHING });
             let region = region(&part);
             let at_most = region_at_most(&part);
+            let definition = by_definition(&part, true);
+            assert!(
+                (0..part.len() as u32).all(|state| at_most.contains(state) == definition.contains(&state)),
+                "{seed}"
+            );
+            assert!((0..part.len() as u32).all(|state| part.is_lost(state) != at_most.contains(state)), "{seed}");
             for state in 0..part.len() as u32 {
                 let is_safe = all.contains(&number(&part, state));
                 assert!(is_safe || !region.contains(state), "{seed}, {states_max} states");
@@ -161,6 +190,31 @@ fn what_is_cut_off_leaves_a_part_of_the_region_and_what_is_lost_stays_lost() {
         }
     }
     assert!(0 < lost_early);
+}
+
+#[test]
+fn an_exploration_that_ends_once_errors_can_follow_does_so_exactly_then() {
+    let mut early = 0;
+    for seed in 0..systems() {
+        let mut toy = random_graph(seed);
+        let whole = explore(&mut toy, EVERYTHING);
+        let cancel = Cancel::new();
+        let explorer = Explorer::new(&mut toy, &RoundRobin(Alike), EVERYTHING, &cancel).expect("it begins");
+        let mut explorer = explorer.until_lost();
+        let end = loop {
+            match explorer.round(explorer.graph().expanded() + 1) {
+                Ok(Round::Finished(_) | Round::Paused) => {
+                    assert!(by_definition(explorer.graph(), true).contains(&0), "{seed}");
+                }
+                end => break end,
+            }
+        };
+        let is_lost = !by_definition(&whole, false).contains(&0);
+        assert_eq!(end, Ok(if is_lost { Round::Lost } else { Round::Complete }), "{seed}");
+        assert_eq!(by_definition(explorer.graph(), true).contains(&0), !is_lost, "{seed}");
+        early += u32::from(is_lost && !explorer.graph().is_complete());
+    }
+    assert!(0 < early);
 }
 
 #[test]
@@ -260,14 +314,7 @@ impl System {
     }
 
     fn vocabulary(&self, graph: &Graph, kinds: &[u16]) -> Vocabulary {
-        let (mut ends, mut sites, mut words) = (Vec::new(), Vec::new(), Vec::new());
-        for state in 0..graph.len() as u32 {
-            graph.recall(state, &mut words);
-            let places = kinds.iter().zip(&words);
-            sites.extend(places.map(|(&kind, &place)| Site { kind, place: place as u16 }));
-            ends.push(sites.len() as u32);
-        }
-        Vocabulary::new(self.sizes(kinds), ends, sites)
+        Vocabulary::new(self.sizes(kinds), arrangements(graph, kinds))
     }
 
     /// Every wait that there could be.
@@ -287,6 +334,18 @@ impl System {
         }
         waits
     }
+}
+
+/// The arrangements of the states: their first words, each a place or a value of one of the kinds.
+fn arrangements(graph: &Graph, kinds: &[u16]) -> Arrangements {
+    let (mut numbering, mut arrangements, mut words) = (Numbering::default(), Arrangements::default(), Vec::new());
+    for state in 0..graph.len() as u32 {
+        graph.recall(state, &mut words);
+        let words = &words[..kinds.len()];
+        let sites = kinds.iter().zip(words).map(|(&kind, &place)| Site { kind, place: place as u16 });
+        arrangements.add_state(&mut numbering, words, |all| all.extend(sites));
+    }
+    arrangements
 }
 
 impl Model for System {

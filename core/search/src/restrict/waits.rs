@@ -6,6 +6,8 @@
 //! A shared variable, or what else can be observed in a state, stands beside the processes as one more that never waits: its
 //! places are its values, in their order. So *while another process is in a stretch* also says *while `count` is above 2*.
 
+use super::numbering::Numbering;
+
 /// Of a kind with at most this many places, all stretches are tried; …
 const PLACES_MAX: u16 = 12;
 /// … of one with more, those of at most this many places.
@@ -74,23 +76,69 @@ pub struct Vocabulary {
     sizes: Vec<u16>,
     /// The kinds after those: what is observed beside the processes.
     values: Vec<Values>,
-    /// Of each state: where its processes end in `sites`.
+    arrangements: Arrangements,
+}
+
+/// Where the processes of each state are, and what is observed beside them: states that agree in that have one arrangement.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Arrangements {
+    /// Of each state, the number of its arrangement.
+    of: Vec<u32>,
+    /// Of each arrangement, where its sites end in `sites`.
     ends: Vec<u32>,
     sites: Vec<Site>,
 }
 
+impl Arrangements {
+    /// Adds the next state. `words` tell arrangements apart; `add_sites` adds the sites of a new one: of its processes, by number,
+    /// then of what is observed beside them.
+    pub fn add_state(&mut self, numbering: &mut Numbering, words: &[u32], add_sites: impl FnOnce(&mut Vec<Site>)) {
+        let (number, is_new) = numbering.number(words);
+        if is_new {
+            add_sites(&mut self.sites);
+            self.ends.push(self.sites.len() as u32);
+        }
+        self.of.push(number);
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// That of a state, by number.
+    pub fn of(&self, state: u32) -> u32 {
+        self.of[state as usize]
+    }
+
+    /// The sites of one.
+    pub fn sites(&self, arrangement: u32) -> &[Site] {
+        let start = (arrangement as usize).checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.sites[start as usize..self.ends[arrangement as usize] as usize]
+    }
+}
+
 impl Vocabulary {
-    /// The sites of the processes of all states, one state after the other; `ends` says where those of each state end.
     /// `sizes` is the number of places of each kind.
-    pub fn new(sizes: Vec<u16>, ends: Vec<u32>, sites: Vec<Site>) -> Self {
-        Self { sizes, values: Vec::new(), ends, sites }
+    pub fn new(sizes: Vec<u16>, arrangements: Arrangements) -> Self {
+        Self { sizes, values: Vec::new(), arrangements }
     }
 
     /// The same with more kinds, numbered on after those of processes: what is observed beside the processes. The sites of each
-    /// state have to tell them, after those of its processes.
+    /// arrangement have to tell them, after those of its processes.
     #[must_use]
     pub fn with_values(self, values: Vec<Values>) -> Self {
         Self { values, ..self }
+    }
+
+    /// The arrangements of the states.
+    pub fn arrangements(&self) -> &Arrangements {
+        &self.arrangements
     }
 
     /// Whether a kind is not one of processes, but of what is observed beside them.
@@ -100,8 +148,7 @@ impl Vocabulary {
 
     /// Where the processes are in a state.
     pub fn sites(&self, state: u32) -> &[Site] {
-        let start = (state as usize).checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.sites[start as usize..self.ends[state as usize] as usize]
+        self.arrangements.sites(self.arrangements.of(state))
     }
 
     /// The stretches of a kind that contain a place.
@@ -119,9 +166,9 @@ impl Vocabulary {
         of_length.collect()
     }
 
-    /// The waits that hold back a process in a state.
-    pub fn waits_for(&self, state: u32, process: u8) -> Vec<Wait> {
-        let sites = self.sites(state);
+    /// The waits that hold back a process in an arrangement.
+    pub fn waits_for(&self, arrangement: u32, process: u8) -> Vec<Wait> {
+        let sites = self.arrangements.sites(arrangement);
         let Some(&at) = sites.get(usize::from(process)) else { return Vec::new() };
         let others = sites.iter().enumerate().filter(|(other, _)| *other != usize::from(process));
         let waits = others.flat_map(|(_, other)| {

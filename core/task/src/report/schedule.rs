@@ -43,7 +43,7 @@ pub struct ScheduleReport {
     /// What does the same in the program behind the model.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<String>,
-    /// Whether it is known that fewer waits do not suffice.
+    /// Whether it is known that fewer waits of this kind do not suffice.
     pub fewest: bool,
     /// The types of processes, the most important first, if a process moves only where none of a more important type can.
     #[serde(skip_serializing_if = "Vec::is_empty")]

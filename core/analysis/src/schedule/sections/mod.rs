@@ -217,7 +217,8 @@ impl Section<'_> {
         }
         let stored = stored_from(self.written, self.locks);
         for (ours, theirs) in state.processes.iter_mut().zip(&written.processes) {
-            let received = stored.iter().filter(|(process, _)| *process == ours.process);
+            let process = ours.process;
+            let received = stored.iter().filter(|(receiver, _)| *receiver == process);
             for local in received.map(|(_, local)| local.0 as usize) {
                 ours.locals[local].clone_from(&theirs.locals[local]);
             }

@@ -24,17 +24,11 @@ fn held_by_definition(kinds: &[u16], words: &[u32], waits: &[Wait]) -> u64 {
 
 /// Where the processes of a system are, and the values of its variables.
 fn vocabulary(system: &System, graph: &Graph, kinds: &[u16]) -> Vocabulary {
-    let (mut ends, mut sites, mut words) = (Vec::new(), Vec::new(), Vec::new());
-    for state in 0..graph.len() as u32 {
-        graph.recall(state, &mut words);
-        let all = kinds.iter().copied().chain(kinds.len() as u16..).zip(&words);
-        sites.extend(all.map(|(kind, &place)| Site { kind, place: place as u16 }));
-        ends.push(sites.len() as u32);
-    }
+    let all: Vec<u16> = kinds.iter().copied().chain((kinds.len() as u16..).take(VARIABLES)).collect();
     let mut sizes = system.sizes(kinds);
     sizes.resize(kinds.len(), 0);
     let values = vec![Values { count: VALUES as u16, ordered: true }; VARIABLES];
-    Vocabulary::new(sizes, ends, sites).with_values(values)
+    Vocabulary::new(sizes, arrangements(graph, &all)).with_values(values)
 }
 
 /// Every wait that there could be: those for places, and those for some values of a variable, but not all of them.
@@ -116,7 +110,7 @@ fn the_fewest_waits_with_values_are_those_that_trying_all_sets_finds() {
 #[test]
 fn of_many_values_those_up_to_one_and_from_one_and_single_ones_count() {
     let vocabulary = |count: u16, ordered: bool| {
-        Vocabulary::new(vec![1], Vec::new(), Vec::new()).with_values(vec![Values { count, ordered }])
+        Vocabulary::new(vec![1], Arrangements::default()).with_values(vec![Values { count, ordered }])
     };
     let stretches = |count, ordered, place| vocabulary(count, ordered).stretches(Site { kind: 1, place });
     assert_eq!(stretches(3, true, 1), [(0, 1), (1, 1), (1, 2)]);
