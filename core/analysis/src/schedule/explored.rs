@@ -14,11 +14,14 @@ use fabius_search::restrict::{
 use fabius_task::words::{counted, limit_reached};
 use std::cell::OnceCell;
 
-/// A first look at what was explored comes after this many states at the latest; every other one when there are twice as many.
+/// A first look at what was explored comes after this many states at the latest; …
 const STATES_PER_LOOK: usize = 256;
-/// After each round there is a look, too, if all looks together are at no more than this many states and macro steps for each transition
-/// that was listed: one takes about a hundredth of the time that the other takes.
-const WORK_PER_TRANSITION: u64 = 4;
+/// … every other one when there are this many times as many.
+const GROWTH: usize = 4;
+/// After each round there is a look, too, if all looks together are at no more than this many states and macro steps, …
+const WORK_ALLOWED: u64 = 4_096;
+/// … and this many more for each transition that was listed. To look at one takes at most about a tenth of the time that listing one takes.
+const WORK_PER_TRANSITION: u64 = 1;
 
 /// What happens while a schedule is looked for.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -132,13 +135,13 @@ struct Regions {
 impl Regions {
     /// The number of expanded states with which the next one is computed at the latest.
     fn next_at(&self) -> usize {
-        STATES_PER_LOOK.max(2 * self.last)
+        STATES_PER_LOOK.max(GROWTH * self.last)
     }
 
     /// Whether one is computed now, after a round or when it is time in any case; counts it.
     fn is_time(&mut self, graph: &Graph, transitions: u64) -> bool {
         let work = self.work + (graph.len() + graph.macro_step_count()) as u64;
-        let is_time = self.next_at() <= graph.expanded() || work <= WORK_PER_TRANSITION * transitions;
+        let is_time = self.next_at() <= graph.expanded() || work <= WORK_ALLOWED + WORK_PER_TRANSITION * transitions;
         if is_time {
             (self.last, self.work) = (graph.expanded(), work);
         }
