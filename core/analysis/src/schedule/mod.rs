@@ -54,8 +54,10 @@ use steered::Plan;
 use verify::Verified;
 use words::{keeps, refused, who_is_shut_out};
 
-/// To explore what a scheduler does by itself, this part of the transitions is enough.
+/// To explore what a scheduler does by itself, this part of the transitions is enough that were listed, …
 const ALONE_SHARE: u64 = 4;
+/// … or of this many.
+const ALONE_TRANSITIONS_MIN: u64 = 400_000;
 /// Of many states, the most permissive schedule is checked first for a part of them: one in so many.
 const PARTS: [usize; 3] = [16, 4, 1];
 /// So many.
@@ -249,7 +251,8 @@ impl Question<'_> {
             }
         };
         let mut limits = self.limits();
-        limits.transitions_max /= ALONE_SHARE;
+        let listed = explored.transitions.max(ALONE_TRANSITIONS_MIN);
+        limits.transitions_max = limits.transitions_max.min(listed) / ALONE_SHARE;
         let outcome = alone(&mut self.machine, scheduler, limits, &self.stops.all, &mut taken);
         let Ok(Alone::Safe(states)) = outcome else { return None };
         let name =
