@@ -20,6 +20,8 @@ cp "$root"/{README.md,LICENSE-MIT,LICENSE-APACHE} "$usr/share/doc/fabius/"
 printf 'Fabius is published under the MIT licence or the Apache License 2.0, as you choose; both texts lie beside this file.\n' \
     >"$usr/share/doc/fabius/copyright"
 gzip -9n <"$root/CHANGELOG.md" >"$usr/share/doc/fabius/changelog.gz"
+# A program needs at least the version of the C library that its newest symbol is from.
+glibc=$(grep -ao 'GLIBC_2\.[0-9]*' "$program" | sort --version-sort --unique | tail -1 | cut -d _ -f 2 || true)
 cat >"$room/DEBIAN/control" <<CONTROL
 Package: fabius
 Version: $version
@@ -27,7 +29,7 @@ Architecture: $architecture
 Maintainer: ${DEB_MAINTAINER:-the authors of Fabius <nobody@example.invalid>}
 Section: science
 Priority: optional
-Depends: libc6, libgcc-s1
+Depends: libc6${glibc:+ (>= $glibc)}, libgcc-s1
 Description: model checker for Promela that shows counterexamples where they happen
  Checks models of concurrent systems for failed assertions, deadlocks,
  livelocks and violated formulas, on the command line, in a terminal explorer

@@ -187,12 +187,61 @@ fn a_package_for_debian_can_be_unpacked_and_runs() {
     };
     let field = |name: &str| dpkg(&["--field"], &[Path::new(name)]).trim().to_owned();
     assert_eq!((field("Package"), field("Version")), ("fabius".to_owned(), env!("CARGO_PKG_VERSION").to_owned()));
+    assert_eq!(field("Depends"), "libc6, libgcc-s1", "a script needs no version of the C library");
     let unpacked = scratch.path().join("unpacked");
     dpkg(&["--extract"], &[&unpacked]);
     let version = Command::new(unpacked.join("usr/bin/fabius")).arg("--version").output().expect("it runs");
     assert!(String::from_utf8_lossy(&version.stdout).contains(env!("CARGO_PKG_VERSION")));
     for file in ["man/man1/fabius.1.gz", "bash-completion/completions/fabius", "doc/fabius/copyright"] {
         assert!(unpacked.join("usr/share").join(file).is_file(), "{file}");
+    }
+}
+
+/// What packages for other systems are made of: archives, the real one for this machine, and where they are found.
+#[cfg(target_os = "linux")]
+#[test]
+fn other_package_managers_find_the_archives() {
+    let scratch = Scratch::new().expect("a folder can be made");
+    let built = stand_in(&scratch);
+    let (dist, out) = (built.join("dist"), built.join("out"));
+    let run = |script: &str, args: &[&Path]| {
+        let mut command = Command::new(root().join("integrations/release").join(script));
+        command.args(args).output().expect("the script starts")
+    };
+    let native = "x86_64-unknown-linux-gnu";
+    assert!(run("archive.sh", &[Path::new(native), &built, &dist]).status.success());
+    assert!(!run("packages.sh", &[&dist, &out]).status.success(), "archives are missing");
+    let others =
+        ["aarch64-apple-darwin", "x86_64-apple-darwin", "aarch64-unknown-linux-gnu", "x86_64-unknown-linux-musl"];
+    for target in others {
+        std::fs::write(dist.join(format!("fabius-{target}.tgz")), target).expect("it can be written");
+    }
+    let made = run("packages.sh", &[&dist, &out]);
+    assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+    let [brew, arch, nix] = ["fabius.rb", "PKGBUILD", "fabius.nix"]
+        .map(|name| std::fs::read_to_string(out.join(name)).expect("it was written"));
+    let address = format!("{}/releases/download/v{}/", env!("CARGO_PKG_REPOSITORY"), env!("CARGO_PKG_VERSION"));
+    for (text, targets) in [(&brew, &others[..]), (&nix, &others[..]), (&arch, &[native, others[2]])] {
+        assert!(text.contains(&address) && text.contains("odel checker for Promela"), "{text}");
+        for target in targets {
+            let sum =
+                Command::new("sha256sum").arg(dist.join(format!("fabius-{target}.tgz"))).output().expect("it runs");
+            let sum = String::from_utf8_lossy(&sum.stdout).split(' ').next().unwrap_or_default().to_owned();
+            assert!(text.contains(target) && text.contains(&sum) && sum.len() == 64, "{target}: {text}");
+        }
+    }
+    // What makepkg does: the archive unpacked, then the function.
+    let script = "set -eu; cd \"$0\"; . ./PKGBUILD; CARCH=x86_64; pkgdir=$PWD/pkg; \
+                  tar -xzf \"$1/fabius-x86_64-unknown-linux-gnu.tgz\"; package";
+    let installed = Command::new("bash").args(["-c", script]).args([&out, &dist]).output().expect("bash starts");
+    assert!(installed.status.success(), "{}", String::from_utf8_lossy(&installed.stderr));
+    let version = Command::new(out.join("pkg/usr/bin/fabius")).arg("--version").output().expect("it runs");
+    assert!(String::from_utf8_lossy(&version.stdout).contains(env!("CARGO_PKG_VERSION")));
+    // Where these are installed, they say whether they can read it.
+    for (program, args, file) in [("ruby", &["-c"][..], "fabius.rb"), ("nix-instantiate", &["--parse"], "fabius.nix")] {
+        if let Ok(read) = Command::new(program).args(args).arg(out.join(file)).output() {
+            assert!(read.status.success(), "{}", String::from_utf8_lossy(&read.stderr));
+        }
     }
 }
 
