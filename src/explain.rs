@@ -39,6 +39,25 @@ pub(crate) fn section(wanted: &str) -> Option<String> {
     Some(text.trim_end().to_owned())
 }
 
+/// The address of what there is to read about a code, in the repository and for this version; `None` while the repository has
+/// no address.
+pub(crate) fn address(wanted: &str) -> Option<String> {
+    address_in(repository()?, wanted)
+}
+
+/// The address of the repository, which stands in `Cargo.toml`; `None` as long as that is a placeholder.
+pub(crate) fn repository() -> Option<&'static str> {
+    let address = env!("CARGO_PKG_REPOSITORY");
+    (!address.is_empty() && !address.contains("example.invalid")).then_some(address)
+}
+
+fn address_in(repository: &str, wanted: &str) -> Option<String> {
+    let heading = sections().filter_map(|section| section.lines().next());
+    let heading = heading.into_iter().find(|heading| code_of(heading).eq_ignore_ascii_case(wanted))?;
+    let (page, anchor) = ("docs/findings.md", fabius_lsp::server::anchor(heading));
+    Some(format!("{}/blob/v{}/{page}#{anchor}", repository.trim_end_matches('/'), env!("CARGO_PKG_VERSION")))
+}
+
 fn code_of(section: &str) -> &str {
     section.split_whitespace().next().unwrap_or_default()
 }
@@ -67,5 +86,18 @@ mod tests {
         assert_eq!(list().lines().count(), Code::ALL.len());
         assert_eq!(section("f0602"), section("F0602"));
         assert_eq!(section("F0000"), None);
+    }
+
+    #[test]
+    fn an_address_leads_to_the_section() {
+        let address = address_in("https://forge.example/who/fabius/", "f0601").unwrap_or_default();
+        let (page, anchor) = address.split_once('#').unwrap_or_default();
+        assert_eq!(
+            page,
+            format!("https://forge.example/who/fabius/blob/v{}/docs/findings.md", env!("CARGO_PKG_VERSION"))
+        );
+        assert!(anchor.starts_with("f0601-"), "{anchor}");
+        assert_eq!(address_in("https://forge.example/who/fabius", "F0000"), None);
+        assert_eq!(repository().is_none(), env!("CARGO_PKG_REPOSITORY").contains("example.invalid"));
     }
 }

@@ -105,7 +105,8 @@ impl Baseline {
         let (mut lines, mut counts, mut cut_short) = (String::new(), [0; 3], false);
         for model in checked {
             let before = self.of(&model.known).map(KnownReport::problems).unwrap_or_default();
-            cut_short |= self.of(&model.known).is_some_and(KnownReport::is_cut_short);
+            model.baseline_is_short = self.of(&model.known).is_some_and(KnownReport::is_cut_short);
+            cut_short |= model.baseline_is_short;
             let known: HashSet<Identity> = before.iter().map(|problem| problem.identity.clone()).collect();
             let now = model.known.problems();
             let here: HashSet<&Identity> = now.iter().map(|problem| &problem.identity).collect();

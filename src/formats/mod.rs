@@ -100,6 +100,8 @@ pub struct Checked {
     known: KnownReport,
     /// What a baseline has of this model, if there is one.
     accepted: Option<HashSet<Identity>>,
+    /// The baseline is of a check of this model that stopped at its first violation.
+    baseline_is_short: bool,
     /// The counterexamples, one for each violation of the report; none if nothing but the report is known.
     examples: Vec<Example>,
     /// The texts of the model, for the page only.
@@ -132,6 +134,8 @@ struct Violation<'a> {
     identity: Identity,
     /// Whether the baseline has it; `None` without one.
     is_accepted: Option<bool>,
+    /// What the baseline does not have may be as old as what it has.
+    baseline_is_short: bool,
     example: Option<&'a Example>,
 }
 
@@ -154,7 +158,7 @@ impl Checked {
     /// A model of which only the report is known.
     pub fn from_report(report: Report) -> Self {
         let known = KnownReport::of(&report);
-        Self { known, report, accepted: None, examples: Vec::new(), sources: Vec::new() }
+        Self { known, report, accepted: None, baseline_is_short: false, examples: Vec::new(), sources: Vec::new() }
     }
 
     fn violations(&self) -> impl Iterator<Item = Violation<'_>> {
@@ -166,6 +170,7 @@ impl Checked {
             property,
             report,
             is_accepted: self.accepted.as_ref().map(|accepted| accepted.contains(&identity)),
+            baseline_is_short: self.baseline_is_short,
             identity,
             example: self.examples.get(at).filter(|_| known),
         })
@@ -256,10 +261,11 @@ fn document(args: &Check, checked: &[Checked]) -> io::Result<String> {
 }
 
 impl Violation<'_> {
-    /// Whether it is known from the baseline; `None` without one, and for what is expected, which baselines leave out.
+    /// Whether it is known from the baseline; `None` without one, for what is expected, which baselines leave out, and for what
+    /// the check that made the baseline may not have come to.
     fn is_known(&self) -> Option<bool> {
-        let expected = self.property.is_as_expected() == Some(true);
-        self.is_accepted.filter(|accepted| *accepted || !expected)
+        let is_left_out = self.property.is_as_expected() == Some(true) || self.baseline_is_short;
+        self.is_accepted.filter(|accepted| *accepted || !is_left_out)
     }
 
     /// What goes wrong, as a sentence.

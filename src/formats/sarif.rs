@@ -43,11 +43,14 @@ pub fn document(checked: &[Checked], missing: usize) -> io::Result<String> {
         }
     }
     let done = |model: &Checked| model.report.internal_error.is_none() && model.report.verdict != Verdict::Faulty;
-    let driver = json!({
+    let mut driver = json!({
         "name": TOOL, "version": VERSION, "semanticVersion": VERSION,
         "shortDescription": { "text": "A model checker for Promela" },
         "rules": rules(&results),
     });
+    if let Some(repository) = explain::repository() {
+        driver["informationUri"] = json!(repository);
+    }
     let invocation = json!({
         "executionSuccessful": missing == 0 && checked.iter().all(done),
         "toolExecutionNotifications": notifications,
@@ -83,13 +86,17 @@ fn rules(results: &[Value]) -> Vec<Value> {
 fn rule(code: Code) -> Value {
     let id = code.as_str();
     let page = explain::section(id).unwrap_or_else(|| code.title().to_owned());
-    json!({
+    let mut rule = json!({
         "id": id,
         "name": format!("{code:?}"),
         "shortDescription": { "text": code.title() },
         "help": { "text": format!("{page}\n\nfabius explain {id} prints this page.") },
         "defaultConfiguration": { "level": level(code.severity()) },
-    })
+    });
+    if let Some(address) = explain::address(id) {
+        rule["helpUri"] = json!(address);
+    }
+    rule
 }
 
 fn level(severity: Severity) -> &'static str {

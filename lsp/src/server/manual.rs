@@ -36,7 +36,7 @@ fn lay_down(findings: &str) -> Option<PathBuf> {
 }
 
 /// The anchor of a heading, as readers of Markdown make it.
-fn anchor(heading: &str) -> String {
+pub fn anchor(heading: &str) -> String {
     let kept = heading.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
     kept.map(|c| if c == ' ' { '-' } else { c.to_ascii_lowercase() }).collect()
 }

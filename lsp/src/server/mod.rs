@@ -31,6 +31,8 @@ mod status;
 mod tokens;
 mod transport;
 
+pub use manual::anchor;
+
 use crate::session::checker::STACK_BYTES;
 use futures::channel::mpsc as queue;
 use main_loop::MainLoop;

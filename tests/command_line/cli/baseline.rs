@@ -126,6 +126,21 @@ fn documents_mark_each_violation_as_known_or_new() {
 }
 
 #[test]
+fn what_a_baseline_that_stopped_early_lacks_is_not_called_new() {
+    let scratch = Scratch::new().expect("a folder");
+    let model = scratch.file("model.pml", NEW);
+    let first = check(&[&model, "--json"]).expect(1);
+    let baseline = scratch.file("first.json", &first.out);
+    let known = check(&[&model, "--baseline", &baseline]).expect(1);
+    assert!(known.out.contains("may be as old"), "{}", known.out);
+    let sarif = check(&[&model, "--baseline", &baseline, "--format", "sarif"]).expect(1).json();
+    let states = marks(&sarif["runs"][0]["results"], "baselineState");
+    assert_eq!(states, [Some("unchanged".to_owned()), None]);
+    let report = check(&[&model, "--baseline", &baseline, "--json"]).expect(1).json();
+    assert_eq!(marks(&report["properties"][0]["violations"], "baseline"), [Some("known".to_owned()), None]);
+}
+
+#[test]
 fn a_baseline_that_is_none_is_refused() {
     let scratch = Scratch::new().expect("a folder");
     let none = scratch.file("none.json", "{}");
