@@ -3,6 +3,9 @@
 //! With `FABIUS_BLESS=1` the reference is written anew instead of compared.
 
 use fabius_engine::strategy::SEARCHES;
+use fabius_lsp::server::anchor;
+use fabius_testkit::run::Run;
+use fabius_testkit::scratch::Scratch;
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -93,6 +96,66 @@ fn the_tutorial_prints_what_the_program_prints() {
     assert_eq!(commands, 2, "the tutorial has commands with their output");
 }
 
+/// A check of models in a folder.
+fn checked(folder: &Path, models: &[&str], flags: &[&str]) -> Run {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_fabius"));
+    command.arg("check").args(models).args(flags).current_dir(folder).env("FABIUS_CACHE", "off");
+    command.output().expect("the binary runs").into()
+}
+
+#[test]
+fn exercises_are_solved_as_the_page_for_teachers_says() {
+    let exercises = Path::new(env!("CARGO_MANIFEST_DIR")).join("models/exercises");
+    let page = read(&docs().join("teachers.md"));
+    let scratch = Scratch::new().expect("a folder");
+    scratch.file("fabius.toml", read(&exercises.join("fabius.toml")));
+    let solutions: Vec<(&str, String)> = blocks(&page)
+        .into_iter()
+        .filter_map(|(info, lines)| Some((info.strip_prefix("promela ")?, lines.join("\n") + "\n")))
+        .collect();
+    let mut listed: Vec<String> = std::fs::read_dir(&exercises)
+        .expect("the exercises")
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .filter(|name| name.ends_with(".pml"))
+        .collect();
+    listed.sort();
+    assert_eq!(solutions.iter().map(|(name, _)| *name).collect::<Vec<_>>(), listed);
+    for (name, solution) in solutions {
+        let row = page.lines().find(|line| line.starts_with(&format!("| `{name}`"))).expect("a row of the table");
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        let (property, before) = cells[3].split_once(' ').expect("a property and a verdict");
+        let verdict = |folder: &Path, code: i32| {
+            let report = checked(folder, &[name], &["--json"]).expect(code).json();
+            let properties = report["properties"].as_array().expect("properties");
+            let one = properties.iter().find(|one| property.trim_matches('`') == one["name"]).expect("the property");
+            // The others are as they are to be from the start.
+            assert!(properties.iter().all(|one| one["expected"].is_string()), "{name}: {report}");
+            one["verdict"].as_str().expect("a verdict").to_owned()
+        };
+        // The exit code tells whether everything is as it is to be.
+        assert_eq!(verdict(&exercises, 1), before, "{name}, as handed out");
+        scratch.file(name, solution);
+        assert_eq!(verdict(scratch.path(), 0), cells[4], "{name}, solved");
+    }
+    let none = "active proctype P() { skip }\n";
+    scratch.file("1_counter.pml", none);
+    checked(scratch.path(), &["1_counter.pml"], &[]).expect(3);
+}
+
+#[test]
+fn the_lock_for_users_of_tla_does_what_the_page_says() {
+    let page = read(&docs().join("tla.md"));
+    let (_, lines) = blocks(&page).into_iter().find(|(info, _)| *info == "promela turn.pml").expect("the lock");
+    let scratch = Scratch::new().expect("a folder");
+    let text = lines.join("\n") + "\n";
+    scratch.file("turn.pml", &text);
+    scratch.file("idle.pml", text.replacen("    od", "    :: true -> skip\n    od", 1));
+    for flags in [&[][..], &["--fairness", "weak"], &["--fairness", "strong"]] {
+        checked(scratch.path(), &["turn.pml"], flags).expect(0);
+        checked(scratch.path(), &["idle.pml"], flags).expect(1).says("taken_in_turn");
+    }
+}
+
 /// The settings of `fabius.toml`, as rows of a table.
 fn settings() -> String {
     let schema: Value =
@@ -176,12 +239,6 @@ fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
             _ => {}
         }
     }
-}
-
-/// The anchor that a heading gets: as on code hosts and in mdBook.
-fn anchor(heading: &str) -> String {
-    let kept = heading.chars().filter(|sign| sign.is_alphanumeric() || matches!(sign, ' ' | '-' | '_'));
-    kept.map(|sign| if sign == ' ' { '-' } else { sign.to_ascii_lowercase() }).collect()
 }
 
 #[test]
