@@ -9,6 +9,7 @@ use crate::model::Model;
 use crate::snapshot::{Phase, SearchSnapshot, SnapshotRequest};
 use fabius_base::StopReason;
 use std::ops::ControlFlow;
+use std::sync::PoisonError;
 
 /// Steps from one look at limits, cancellation and the other threads to the next.
 pub(super) const STEPS_PER_LOOK: u32 = 1024;
@@ -20,6 +21,9 @@ pub(super) fn look_around<T, E: From<StopReason>, K: SharedKeys, L>(
     show: Show<'_, L>,
 ) -> Run<E> {
     let stop = |reason: StopReason| ControlFlow::Break(Some(reason.into()));
+    if watch.is_none() {
+        drop(workers.telling.lock().unwrap_or_else(PoisonError::into_inner));
+    }
     if workers.pool.is_stopped() {
         return ControlFlow::Break(None);
     }
@@ -40,7 +44,9 @@ pub(super) fn look_around<T, E: From<StopReason>, K: SharedKeys, L>(
     }
     match watch {
         Some(watch) => {
+            let telling = workers.telling.lock().unwrap_or_else(PoisonError::into_inner);
             let run = watch(&statistics, &mut limits, show);
+            drop(telling);
             workers.set_limits(&limits);
             run.map_break(|reason| Some(reason.into()))
         }
@@ -85,4 +91,45 @@ pub(super) fn snapshot<M: Model, D, P: Copy, T, E, K: SharedKeys>(
         return look;
     }
     look.led_by(workers.traces.execute(start, model))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::observer::Settings;
+    use crate::outcome::{Halt, Statistics};
+    use crate::parallel::store::{PlainKeys, SharedStore};
+    use fabius_base::Limits;
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::thread;
+
+    #[test]
+    fn no_thread_goes_on_while_whoever_watches_is_told() {
+        let settings = Settings::default();
+        let workers = WorkerPool::<u32, Halt, PlainKeys>::new(SharedStore::new(3), 3, 1, 0, &settings);
+        let looks = AtomicU64::new(0);
+        let mut grown = Vec::new();
+        let mut watch = |_: &Statistics, _: &mut Limits, _: Show<'_, u32>| {
+            let before = looks.load(Ordering::SeqCst);
+            (0..2_000).for_each(|_| thread::yield_now());
+            grown.push(looks.load(Ordering::SeqCst) - before);
+            if grown.len() < 20 { ControlFlow::Continue(()) } else { ControlFlow::Break(StopReason::Cancelled) }
+        };
+        workers.work(&mut [(), (), ()], &mut watch, None::<()>, |thread, (), mut watch, _| {
+            loop {
+                let before = looks.load(Ordering::SeqCst);
+                look_around(&workers, &mut watch, &mut |_| SearchSnapshot::at(Phase::Together))?;
+                if thread == 0 {
+                    // The others get on in between.
+                    while looks.load(Ordering::SeqCst) == before {
+                        thread::yield_now();
+                    }
+                } else {
+                    looks.fetch_add(1, Ordering::SeqCst);
+                }
+            }
+        });
+        // Each of the two others may have looked around just before.
+        assert!(grown.len() == 20 && grown.iter().all(|looks| *looks <= 2), "{grown:?}");
+    }
 }

@@ -43,6 +43,8 @@ pub(super) struct WorkerPool<'a, T, E, K> {
     states_max: AtomicU64,
     memory_bytes_max: AtomicU64,
     shares: Box<[Apart<Mutex<WorkerStatistics>>]>,
+    /// Held while whoever watches is told; the other threads wait meanwhile, so that who watches can halt the search.
+    pub(super) telling: Mutex<()>,
     /// Why the search ended, if not because all was done.
     end: Mutex<Option<E>>,
 }
@@ -70,6 +72,7 @@ impl<'a, T, E, K: SharedKeys> WorkerPool<'a, T, E, K> {
             states_max: AtomicU64::new(settings.limits.states_max.unwrap_or(u64::MAX)),
             memory_bytes_max: AtomicU64::new(settings.limits.memory_bytes_max.unwrap_or(u64::MAX)),
             shares: std::iter::repeat_with(Apart::default).take(threads).collect(),
+            telling: Mutex::default(),
             end: Mutex::new(None),
         }
     }
