@@ -9,7 +9,7 @@ use fabius_explore::{Exploration, Reopened, TraceFile, Way};
 use fabius_project::defines::{Define, defined, definition, over};
 use fabius_project::files::{beside, read_ordinary};
 use fabius_supervise::memory::{self, default_bytes};
-use fabius_supervise::{Task, Unfinished, Voice, begin};
+use fabius_supervise::{Task, Unfinished, begin};
 use serde::Deserialize;
 use serde_json::Value;
 use std::panic::{self, AssertUnwindSafe};
@@ -134,8 +134,8 @@ impl Launch {
             let found = found.unwrap_or_else(|why| Err(format!("the model was not opened: {}", why.sentence())));
             let _ = inbox.send(Incoming::Opened(Box::new(Opened { attempt, launch: self, found })));
         };
-        let task = Task { name: "open", cancel: cancel.clone(), voice: Voice::default(), allowed: None };
-        begin(task, work, tell).map_err(|error| format!("the model cannot be opened: {error}"))
+        begin(Task::new("open", cancel.clone()), work, tell)
+            .map_err(|error| format!("the model cannot be opened: {error}"))
     }
 
     /// Reads the model.
@@ -200,7 +200,7 @@ impl Launch {
             let opened = found.unwrap_or_else(|why| Err(format!("no counterexample was found: {}", why.sentence())));
             let _ = inbox.send(Incoming::Checked(Box::new(Checked { attempt, opened })));
         };
-        let task = Task { name: "check", cancel: cancel.clone(), voice: Voice::default(), allowed: self.allowed() };
+        let task = Task { allowed: self.allowed(), ..Task::new("check", cancel.clone()) };
         begin(task, work, tell).map_err(|error| format!("the check cannot begin: {error}"))
     }
 

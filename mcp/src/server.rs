@@ -2,7 +2,7 @@
 
 use crate::tools::{self, Called};
 use fabius_base::Cancel;
-use fabius_supervise::{Task, Unfinished, Voice, begin};
+use fabius_supervise::{Task, Unfinished, begin};
 use serde_json::{Value, json};
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -187,7 +187,7 @@ impl<W: Write> Server<W> {
             };
             let tell = move |done| drop(inbox.send(Incoming::Done(done)));
             // The tool has a timer of its own, which begins when its arguments are read.
-            let task = Task { name: "tool", cancel: cancel.clone(), voice: Voice::default(), allowed: None };
+            let task = Task::new("tool", cancel.clone());
             match begin(task, work, tell) {
                 Ok(()) => self.running = Some((id, cancel)),
                 Err(error) => self.answer(&id, Called::failed(&format!("no work can begin: {error}")).into_result()),

@@ -3,12 +3,15 @@
 //!
 //! * [`work`]: work on a thread of its own that is left alone if it does not end, with the time that it is allowed; how much
 //!   such work there may be.
+//! * [`Clock`]: the time that work has had, without the time in which it was halted.
 //! * [`memory`]: how much memory a search may use, and the allocator that asks all work to stop when there is no more.
 
 pub mod memory;
 pub mod work;
 
+mod clock;
 mod timer;
 
+pub use clock::Clock;
 pub use timer::Timer;
 pub use work::{STACK_BYTES, Task, Unfinished, Voice, begin, run};

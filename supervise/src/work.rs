@@ -5,6 +5,7 @@
 //! answer in time, it is left alone, and what is known is told without it. What was left alone may still take memory and
 //! processors, so there is only so much of it: after that no more is begun.
 
+use crate::clock::Clock;
 use crate::timer::Timer;
 use fabius_base::{Cancel, StopReason};
 use std::collections::BTreeMap;
@@ -74,8 +75,17 @@ pub struct Task {
     pub cancel: Cancel,
     /// Who may speak about it.
     pub voice: Voice,
-    /// It may take so long.
+    /// It may take so long, …
     pub allowed: Option<Duration>,
+    /// … by this clock.
+    pub clock: Clock,
+}
+
+impl Task {
+    /// Work that somebody waits for, without a limit of its time.
+    pub fn new(name: &'static str, cancel: Cancel) -> Self {
+        Self { name, cancel, voice: Voice::default(), allowed: None, clock: Clock::default() }
+    }
 }
 
 /// Why work has no result.
@@ -128,7 +138,7 @@ pub fn begin<T: Send + 'static>(
         if LOST_MAX <= LOST.load(Ordering::Acquire) {
             return tell(Err(Unfinished::Crowded));
         }
-        let _timer = Timer::start(task.allowed, &task.cancel);
+        let _timer = Timer::by(&task.clock, task.allowed, &task.cancel);
         let cores = thread::available_parallelism().map_or(1, usize::from);
         let done = run_named(task.name, &task.cancel, &task.voice, cores, move |result| {
             let _ = result.send(work());
@@ -313,7 +323,7 @@ mod tests {
         let start = || {
             let (stop, send) = (Arc::clone(&stop), send.clone());
             let allowed = Some(Duration::from_millis(1));
-            let task = Task { name: "test", cancel: Cancel::new(), voice: Voice::default(), allowed };
+            let task = Task { allowed, ..Task::new("test", Cancel::new()) };
             let busy = move || {
                 while stop.load(Ordering::Acquire) == 0 {
                     std::hint::spin_loop();

@@ -191,7 +191,7 @@ impl Job {
         failed: impl Fn(String) -> Option<Message> + Clone + Send + 'static,
     ) {
         let (what, voice) = (self.what, Voice::default());
-        let task = Task { name: SEARCH_THREAD, cancel: self.cancel, voice: voice.clone(), allowed: None };
+        let task = Task { voice: voice.clone(), ..Task::new(SEARCH_THREAD, self.cancel) };
         let crashed = failed.clone();
         let work = move || {
             let done = panic::catch_unwind(AssertUnwindSafe(|| act(&voice)));

@@ -224,7 +224,7 @@ impl Checker {
             });
             event_sink(CheckEvent { run, what: CheckEventKind::Read(document, Box::new(reading)) });
         };
-        let task = Task { name: "read", cancel, voice: Voice::default(), allowed: Some(allowed) };
+        let task = Task { allowed: Some(allowed), ..Task::new("read", cancel) };
         if begin(task, work, tell).is_err() {
             let reading = Ok(text.not_read(StopReason::Exhausted));
             (self.event_sink)(CheckEvent { run, what: CheckEventKind::Read(text.name.clone(), Box::new(reading)) });
@@ -374,7 +374,7 @@ impl Checker {
             Work::Check(..) | Work::FixValidation(_) | Work::Deadlocks => time_for(&job),
             Work::Survey | Work::Schedule | Work::Meet(_) | Work::Ask(_) => job.budget.deep,
         };
-        let task = Task { name: "check", cancel: cancel.clone(), voice, allowed: Some(allowed) };
+        let task = Task { voice, allowed: Some(allowed), ..Task::new("check", cancel.clone()) };
         let started = begin(task, work, tell);
         self.running.push(Going { run, job, cancel, gave_way: false });
         if let Err(error) = started {
