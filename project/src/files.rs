@@ -1,6 +1,6 @@
 //! Text on the disk, as models see it: how it is read, where an included file is to be found, and which files are models.
 
-use fabius_task::languages::model_endings;
+use fabius_task::languages::{included_endings, model_endings};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
@@ -86,9 +86,36 @@ pub fn plain(path: &Path) -> PathBuf {
     plain
 }
 
+/// Whether a file is called like a part of a model.
+pub fn is_part(path: &Path) -> bool {
+    is_model(path) || path.extension().is_some_and(|ending| included_endings().any(|known| ending == known))
+}
+
 /// Whether a file is called like a model.
 pub fn is_model(path: &Path) -> bool {
     path.extension().is_some_and(|ending| model_endings().any(|known| ending == known))
+}
+
+/// The files among files and folders, and in folders inside of these, that are wanted, in order; hidden ones are left out, as
+/// are links to folders. `max`: where there are more, some of these.
+pub fn below(paths: &[PathBuf], wanted: impl Fn(&Path) -> bool, max: usize) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut waiting: Vec<PathBuf> = paths.to_vec();
+    while let Some(path) = waiting.pop().filter(|_| found.len() < max) {
+        if path.is_dir() && !path.is_symlink() {
+            let inside = std::fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path());
+            waiting.extend(inside.filter(|inner| {
+                let hidden = inner.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
+                !hidden && (inner.is_dir() || wanted(inner))
+            }));
+        } else if path.is_file() {
+            // Called as a model that includes it would call it.
+            let file = path.file_name().unwrap_or_default().to_string_lossy();
+            found.push(plain(&beside(&path, &file)));
+        }
+    }
+    found.sort();
+    found
 }
 
 #[cfg(test)]

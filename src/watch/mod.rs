@@ -71,7 +71,7 @@ pub fn run(args: &Watch) -> u8 {
     }
     let event_sink = Arc::new(move |told| drop(events.send(Woken::CheckEvent(Box::new(told)))));
     let flags = args.clone();
-    let session = Session::new(Box::new(move |options| chosen(&flags, options)), event_sink);
+    let session = Session::new(Arc::new(move |options| chosen(&flags, options)), event_sink);
     let mut seen = Seen::new(session, args.paths.clone(), folders);
     seen.go_on(&woken, args.once);
     seen.looks.values().map(|look| look.code).reduce(exit::worse).unwrap_or(0)
@@ -392,6 +392,7 @@ impl Seen {
                 | Notice::Progress(_)
                 | Notice::Hints(_)
                 | Notice::Checked(_)
+                | Notice::Workspace
                 | Notice::Met(..)
                 | Notice::Answered(..) => {}
             }
@@ -454,22 +455,5 @@ impl Seen {
 
 /// The models among files and folders.
 fn models(paths: &[PathBuf]) -> Vec<PathBuf> {
-    let mut found = Vec::new();
-    let mut waiting: Vec<PathBuf> = paths.to_vec();
-    while let Some(path) = waiting.pop() {
-        if path.is_dir() && !path.is_symlink() {
-            waiting.extend(std::fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path()).filter(
-                |inner| {
-                    let hidden = inner.file_name().is_some_and(|name| name.to_string_lossy().starts_with('.'));
-                    !hidden && (inner.is_dir() || files::is_model(inner))
-                },
-            ));
-        } else if path.is_file() {
-            // Called as a model that includes it would call it.
-            let file = path.file_name().unwrap_or_default().to_string_lossy();
-            found.push(files::plain(&files::beside(&path, &file)));
-        }
-    }
-    found.sort();
-    found
+    files::below(paths, files::is_model, usize::MAX)
 }

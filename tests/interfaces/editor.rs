@@ -6,6 +6,7 @@ mod client;
 mod conversation;
 mod damage;
 mod deadlocks;
+mod details;
 mod executions;
 mod fairness;
 mod features;
@@ -18,5 +19,6 @@ mod settings;
 mod verdicts;
 #[expect(dead_code, reason = "how long it took is for the bench")]
 mod waits;
+mod workspace;
 
 use models::{ENDLESS, FAILING, MENDED, uri};

@@ -38,6 +38,11 @@ pub trait Editing: Debug + Send + Sync {
         (at..at, Vec::new())
     }
 
+    /// What there is to say about a word that may be written: a name, or a keyword.
+    fn describe(&self, file: SourceFile<'_>, word: &str, name: Option<SymbolId>) -> Option<Description> {
+        None
+    }
+
     /// The innermost call around a byte.
     fn signature(&self, file: SourceFile<'_>, at: usize) -> Option<Signature> {
         None
@@ -50,6 +55,16 @@ pub trait Editing: Debug + Send + Sync {
 
     /// Where the types are declared of what a name stands for; nothing for types that are built in.
     fn type_definition(&self, file: SourceFile<'_>, id: SymbolId) -> Vec<Span> {
+        Vec::new()
+    }
+
+    /// Where what a name stands for is put to work: a message is received, a channel is received from, a process is created.
+    fn implementations(&self, file: SourceFile<'_>, id: SymbolId) -> Vec<Span> {
+        Vec::new()
+    }
+
+    /// The bytes of the names of files that a text includes, also in parts that are left out.
+    fn includes(&self, text: &str) -> Vec<Range<usize>> {
         Vec::new()
     }
 
@@ -161,6 +176,15 @@ pub struct Hover {
     pub range: Range<usize>,
     /// What it means: one thing, in an inline perhaps several; nothing for a keyword.
     pub meanings: Vec<SymbolId>,
+    /// Declarations, as code.
+    pub code: Vec<String>,
+    /// Sentences.
+    pub prose: Vec<String>,
+}
+
+/// What there is to say about something that may be written.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Description {
     /// Declarations, as code.
     pub code: Vec<String>,
     /// Sentences.

@@ -16,8 +16,8 @@ pub use annotation::{Expectation, SealKind, SealedStretch, expectation_complaint
 pub use calls::{Calls, incoming, is_callable, outgoing};
 pub use edit::{During, Mutant, ProcessPlaces, TextEdit, ValueKind, ValueTest, ValueTexts, Wait, edited};
 pub use editing::{
-    Argument, Color, Colored, Editing, FoldKind, Hover, Indent, Proposal, ProposalKind, Replacement, Rewrite,
-    RewriteRequest, Signature, SourceFile, Style, Triggers, kind_words,
+    Argument, Color, Colored, Description, Editing, FoldKind, Hover, Indent, Proposal, ProposalKind, Replacement,
+    Rewrite, RewriteRequest, Signature, SourceFile, Style, Triggers, kind_words,
 };
 pub use index::{Index, Occurrence, Role, Stretch, Symbol, SymbolId, SymbolKind};
 pub use outline::{Entry, outline};

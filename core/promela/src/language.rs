@@ -1,13 +1,16 @@
 //! Promela as one of the languages that models may be written in.
 
 use crate::ast::Model;
-use crate::query::{self, arguments, complete, hover, keyword_help, rewrite, semantic, shape, signature, types};
+use crate::query::{
+    self, arguments, complete, directives, hover, implementations, keyword_help, rewrite, semantic, shape, signature,
+    types,
+};
 use crate::{Options, expectations, format, lower_with, mutants, parse_with, restrain, sealed_stretches};
 use fabius_base::{Cancel, FileId, Finding, SourceMap, Span};
 use fabius_language::{
-    Argument, Colored, Editing, Expectation, FoldKind, Form, Hover, Index, Language, Loader, Lowered, Mutant, Proposal,
-    ReadRequest, ReadText, Replacement, Rewrite, RewriteRequest, SealedStretch, Signature, SourceFile, Style, SymbolId,
-    Syntax, TextEdit, Triggers, ValueKind, ValueTest, ValueTexts, Wait,
+    Argument, Colored, Description, Editing, Expectation, FoldKind, Form, Hover, Index, Language, Loader, Lowered,
+    Mutant, Proposal, ReadRequest, ReadText, Replacement, Rewrite, RewriteRequest, SealedStretch, Signature,
+    SourceFile, Style, SymbolId, Syntax, TextEdit, Triggers, ValueKind, ValueTest, ValueTexts, Wait,
 };
 use fabius_program::Program;
 use std::ops::Range;
@@ -144,6 +147,10 @@ impl Editing for Promela {
         complete::complete(file, at)
     }
 
+    fn describe(&self, file: SourceFile<'_>, word: &str, name: Option<SymbolId>) -> Option<Description> {
+        hover::describe(file, word, name)
+    }
+
     fn signature(&self, file: SourceFile<'_>, at: usize) -> Option<Signature> {
         signature::signature(file, at)
     }
@@ -154,6 +161,14 @@ impl Editing for Promela {
 
     fn type_definition(&self, file: SourceFile<'_>, id: SymbolId) -> Vec<Span> {
         types::type_definition(file, id)
+    }
+
+    fn implementations(&self, file: SourceFile<'_>, id: SymbolId) -> Vec<Span> {
+        implementations::implementations(file, id)
+    }
+
+    fn includes(&self, text: &str) -> Vec<Range<usize>> {
+        directives::includes(text)
     }
 
     fn arguments(&self, file: SourceFile<'_>) -> Vec<Argument> {

@@ -52,9 +52,28 @@ pub struct Diagnostic {
     pub counterexample: Option<(String, usize)>,
 }
 
+impl Diagnostic {
+    /// The files that it is about.
+    pub fn files(&self) -> impl Iterator<Item = &String> {
+        std::iter::once(&self.place.file).chain(self.related.iter().map(|(place, _)| &place.file))
+    }
+}
+
+/// What the texts of a model say, in stable order; nothing of checks.
+pub fn of_texts(name: &str, reading: &Reading) -> Vec<Diagnostic> {
+    sorted(reading.loaded.findings.iter().map(|finding| of_text(name, reading.map(), finding)).collect())
+}
+
+fn sorted(mut found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    found.sort_by(|a, b| (&a.place, a.level, &a.message).cmp(&(&b.place, b.level, &b.message)));
+    found.dedup();
+    found.truncate(DIAGNOSTICS_MAX);
+    found
+}
+
 /// Everything to be shown about a model, in stable order: by file, place, level.
 pub fn diagnostics(name: &str, document: &Document, reading: &Reading) -> Vec<Diagnostic> {
-    let mut found: Vec<Diagnostic> = reading.loaded.findings.iter().map(|f| of_text(name, reading.map(), f)).collect();
+    let mut found = of_texts(name, reading);
     for known in &document.results.known {
         let expected = document.expected(&known.report.name);
         let mut told = of_result(name, known);
@@ -77,10 +96,7 @@ pub fn diagnostics(name: &str, document: &Document, reading: &Reading) -> Vec<Di
         let message = format!("{}: {why}", fabius_project::config::NAME);
         Diagnostic { level: Level::Warning, code: Code::NoSuchModel.as_str(), message, ..misconfigured(name, "") }
     }));
-    found.sort_by(|a, b| (&a.place, a.level, &a.message).cmp(&(&b.place, b.level, &b.message)));
-    found.dedup();
-    found.truncate(DIAGNOSTICS_MAX);
-    found
+    sorted(found)
 }
 
 /// A violation that was expected is no error.

@@ -22,14 +22,22 @@ pub fn hover(view: View<'_>, document: Option<&Document>, at: usize) -> Option<H
     let Some(found) = view.language().hover(view.source(), at) else {
         return order.map(|(range, markdown)| Hover { range, markdown });
     };
-    let language = view.reading.loaded.language().id();
-    let mut parts: Vec<String> = found.code.iter().map(|code| format!("```{language}\n{code}\n```")).collect();
-    parts.extend(found.prose.iter().cloned());
+    let mut parts = vec![markdown(view, &found.code, &found.prose)];
     for &id in &found.meanings {
         let seen = document.and_then(|document| document.results.survey.as_ref());
         parts.extend(seen.and_then(|survey| survey.words_about(view, id)));
     }
+    parts.retain(|part| !part.is_empty());
     parts.dedup();
     parts.extend(order.map(|(_, text)| text));
     Some(Hover { range: found.range, markdown: parts.join("\n\n") })
+}
+
+/// Declarations and sentences, as Markdown.
+pub fn markdown(view: View<'_>, code: &[String], prose: &[String]) -> String {
+    let language = view.reading.loaded.language().id();
+    let code = code.iter().map(|code| format!("```{language}\n{code}\n```"));
+    let mut parts: Vec<String> = code.chain(prose.iter().cloned()).collect();
+    parts.dedup();
+    parts.join("\n\n")
 }

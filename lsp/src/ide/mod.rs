@@ -9,12 +9,15 @@ pub mod diagnostics;
 pub mod executions;
 pub mod hints;
 pub mod hover;
+pub mod implementations;
 pub mod inline_values;
 pub mod lenses;
+pub mod linked;
 pub mod names;
 pub mod orders;
 pub mod place;
 mod questions;
+pub mod renamed_files;
 pub mod schedules;
 pub mod types;
 

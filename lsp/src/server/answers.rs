@@ -4,43 +4,16 @@ use super::context::Context;
 use super::names::uri_of;
 use super::service::error;
 use super::state::State;
-use crate::ide::diagnostics::diagnostics;
 use crate::ide::inline_values::{self, InlineValue};
-use crate::ide::{Place, View, hints as inlays, hover as hovers, names, types};
-use fabius_language::{
-    self as language, Entry, FoldKind, Indent, ProposalKind, Replacement, Style, SymbolId, SymbolKind,
-};
-use serde_json::json;
+use crate::ide::{Place, View, hints as inlays, hover as hovers, implementations, linked, names, types};
+use fabius_language::{self as language, Entry, FoldKind, Indent, Replacement, Style, SymbolKind};
 use std::collections::HashMap;
 use std::ops::Range;
 use tower_lsp_server::jsonrpc::{ErrorCode, Result};
 use tower_lsp_server::ls_types as lsp;
-use xxhash_rust::xxh3::xxh3_128;
 
 /// The outcome of a symbol search is cut here.
 const SYMBOLS_MAX: usize = 500;
-
-/// What the text of a document says, for a client that asks.
-pub fn diagnostic(server: &mut State, params: &lsp::DocumentDiagnosticParams) -> lsp::DocumentDiagnosticReport {
-    let items = Context::of(server, &params.text_document.uri).and_then(|context| {
-        let converter = context.converter();
-        let all = diagnostics(&context.model, context.document()?, context.view().reading);
-        let own = all.iter().filter(|diagnostic| !diagnostic.of_check && diagnostic.place.file == context.name);
-        Some(own.map(|diagnostic| converter.diagnostic(diagnostic, true)).collect::<Vec<_>>())
-    });
-    let items = items.unwrap_or_default();
-    let result_id = format!("{:032x}", xxh3_128(json!(items).to_string().as_bytes()));
-    if params.previous_result_id.as_ref() == Some(&result_id) {
-        let report = lsp::UnchangedDocumentDiagnosticReport { result_id };
-        return lsp::RelatedUnchangedDocumentDiagnosticReport {
-            related_documents: None,
-            unchanged_document_diagnostic_report: report,
-        }
-        .into();
-    }
-    let report = lsp::FullDocumentDiagnosticReport { result_id: Some(result_id), items };
-    lsp::RelatedFullDocumentDiagnosticReport { related_documents: None, full_document_diagnostic_report: report }.into()
-}
 
 /// Asks about the place of a request.
 pub fn at<T>(
@@ -77,6 +50,20 @@ pub fn type_definition(server: &mut State, params: &lsp::GotoDefinitionParams) -
     at(server, &params.text_document_position_params, |context, view, at| {
         locations(context, &types::type_definition(view, at))
     })
+}
+
+pub fn implementation(server: &mut State, params: &lsp::GotoDefinitionParams) -> Option<Vec<lsp::Location>> {
+    at(server, &params.text_document_position_params, |context, view, at| {
+        locations(context, &implementations::implementations(view, at))
+    })
+}
+
+/// The declaration at a place with its uses, which change while it is typed.
+pub fn linked_ranges(server: &mut State, params: &lsp::LinkedEditingRangeParams) -> Option<lsp::LinkedEditingRanges> {
+    at(server, &params.text_document_position_params, |context, view, at| {
+        let ranges: Vec<lsp::Range> = linked::linked(view, at).iter().map(|range| context.range(range)).collect();
+        (!ranges.is_empty()).then_some(lsp::LinkedEditingRanges { ranges, word_pattern: None })
+    })?
 }
 
 pub fn references(server: &mut State, params: &lsp::ReferenceParams) -> Option<Vec<lsp::Location>> {
@@ -197,54 +184,6 @@ pub fn all_symbols(server: &mut State, params: &lsp::WorkspaceSymbolParams) -> V
     found
 }
 
-pub fn completion(server: &mut State, params: &lsp::CompletionParams) -> Option<lsp::CompletionList> {
-    let snippets = server.able.snippets;
-    at(server, &params.text_document_position, |context, view, at| {
-        let (replaced, proposals) = view.language().complete(view.source(), at);
-        let range = context.range(&replaced);
-        let items = proposals.iter().filter_map(|proposal| {
-            let filled = proposal.text.contains('$');
-            let snippet = proposal.kind == ProposalKind::Snippet;
-            if filled && !snippets && snippet {
-                return None;
-            }
-            let text = if filled && !snippets { &proposal.label } else { &proposal.text };
-            let kind = match proposal.kind {
-                ProposalKind::Name(id) => completion_kind(view, id),
-                ProposalKind::Keyword | ProposalKind::Directive => lsp::CompletionItemKind::KEYWORD,
-                ProposalKind::Snippet => lsp::CompletionItemKind::SNIPPET,
-            };
-            let format = match filled && snippets {
-                true => lsp::InsertTextFormat::SNIPPET,
-                false => lsp::InsertTextFormat::PLAIN_TEXT,
-            };
-            Some(lsp::CompletionItem {
-                label: proposal.label.clone(),
-                kind: Some(kind),
-                detail: Some(proposal.detail.clone()),
-                sort_text: Some(format!("{}{}", proposal.rank, proposal.label)),
-                insert_text_format: Some(format),
-                text_edit: Some(lsp::TextEdit { range, new_text: text.clone() }.into()),
-                ..lsp::CompletionItem::default()
-            })
-        });
-        lsp::CompletionList { is_incomplete: false, items: items.collect() }
-    })
-}
-
-fn completion_kind(view: View<'_>, id: SymbolId) -> lsp::CompletionItemKind {
-    match view.index().symbol(id).kind {
-        SymbolKind::Process | SymbolKind::Init => lsp::CompletionItemKind::CLASS,
-        SymbolKind::Inline | SymbolKind::Macro => lsp::CompletionItemKind::FUNCTION,
-        SymbolKind::Structure => lsp::CompletionItemKind::STRUCT,
-        SymbolKind::Field => lsp::CompletionItemKind::FIELD,
-        SymbolKind::Constant => lsp::CompletionItemKind::ENUM_MEMBER,
-        SymbolKind::ConstantSet => lsp::CompletionItemKind::ENUM,
-        SymbolKind::Label => lsp::CompletionItemKind::REFERENCE,
-        _ => lsp::CompletionItemKind::VARIABLE,
-    }
-}
-
 pub fn signature(server: &mut State, params: &lsp::SignatureHelpParams) -> Option<lsp::SignatureHelp> {
     at(server, &params.text_document_position_params, |_, view, at| {
         let found = view.language().signature(view.source(), at)?;
@@ -335,9 +274,15 @@ pub fn format_typed(server: &mut State, params: &lsp::DocumentOnTypeFormattingPa
 
 fn formatted(context: &Context<'_>, options: &lsp::FormattingOptions, within: &[Range<usize>]) -> Vec<lsp::TextEdit> {
     let found = context.view().language().format(context.view().text(), style(options));
-    let is_wanted = |edit: &Range<usize>| within.iter().any(|one| one.start <= edit.start && edit.end <= one.end);
-    let wanted = found.iter().filter(|edit| is_wanted(&edit.range));
+    let wanted = found.iter().filter(|edit| within.iter().any(|one| holds(context.view().text(), one, &edit.range)));
     wanted.map(|edit| replacement(context, edit)).collect()
+}
+
+/// Whether an edit is one of a stretch of text. The line at whose very beginning the stretch ends is no part of it.
+fn holds(text: &str, stretch: &Range<usize>, edit: &Range<usize>) -> bool {
+    let before_end = || text.get(..stretch.end).is_some_and(|before| before.ends_with(['\n', '\r']));
+    let ends_before_line = !stretch.is_empty() && edit.start == stretch.end && before_end();
+    stretch.start <= edit.start && edit.end <= stretch.end && !ends_before_line
 }
 
 fn style(options: &lsp::FormattingOptions) -> Style {

@@ -2,7 +2,7 @@
 
 use super::own::MEET;
 use super::positions::Encoding;
-use fabius_engine::LANGUAGES;
+use fabius_engine::{LANGUAGES, languages};
 use fabius_language::{Color, Triggers};
 use serde_json::json;
 use tower_lsp_server::ls_types as lsp;
@@ -47,18 +47,22 @@ pub fn capabilities(encoding: Encoding) -> lsp::LSPAny {
             "positionEncoding": encoding.kind(),
             "textDocumentSync": { "openClose": true, "change": lsp::TextDocumentSyncKind::INCREMENTAL, "save": true },
             "diagnosticProvider": {
-                "identifier": "fabius", "interFileDependencies": true, "workspaceDiagnostics": false,
+                "identifier": "fabius", "interFileDependencies": true, "workspaceDiagnostics": true,
             },
             "hoverProvider": true,
             "definitionProvider": true,
             "declarationProvider": true,
             "typeDefinitionProvider": true,
+            "implementationProvider": true,
+            "linkedEditingRangeProvider": true,
             "referencesProvider": true,
             "documentHighlightProvider": true,
             "renameProvider": { "prepareProvider": true },
             "documentSymbolProvider": true,
             "workspaceSymbolProvider": true,
-            "completionProvider": { "triggerCharacters": triggers(|triggers| triggers.completion) },
+            "completionProvider": {
+                "triggerCharacters": triggers(|triggers| triggers.completion), "resolveProvider": true,
+            },
             "signatureHelpProvider": { "triggerCharacters": triggers(|triggers| triggers.signature) },
             "foldingRangeProvider": true,
             "selectionRangeProvider": true,
@@ -75,12 +79,29 @@ pub fn capabilities(encoding: Encoding) -> lsp::LSPAny {
             "inlayHintProvider": true,
             "inlineValueProvider": true,
             "codeLensProvider": {},
-            "codeActionProvider": { "codeActionKinds": ["quickfix", "refactor.rewrite", "refactor.ask"] },
+            "codeActionProvider": {
+                "codeActionKinds": ["quickfix", "refactor.rewrite", "refactor.ask"], "resolveProvider": true,
+            },
             "executeCommandProvider": { "commands": COMMANDS },
+            "workspace": {
+                "workspaceFolders": { "supported": true, "changeNotifications": true },
+                "fileOperations": { "willRename": { "filters": renamed_files() } },
+            },
             "experimental": { "fabius": METHODS },
         },
         "serverInfo": { "name": "fabius", "version": fabius_engine::VERSION },
     })
+}
+
+/// The files and folders whose new names matter to others.
+fn renamed_files() -> Vec<lsp::FileOperationFilter> {
+    let endings: Vec<&str> = languages::model_endings().chain(languages::included_endings()).collect();
+    let filter = |glob: String, kind: lsp::FileOperationPatternKind| lsp::FileOperationFilter {
+        scheme: Some("file".to_owned()),
+        pattern: lsp::FileOperationPattern { glob, matches: Some(kind), options: None },
+    };
+    let files = filter(format!("**/*.{{{}}}", endings.join(",")), lsp::FileOperationPatternKind::File);
+    vec![files, filter("**".to_owned(), lsp::FileOperationPatternKind::Folder)]
 }
 
 /// The characters after which an editor asks by itself, in any language.

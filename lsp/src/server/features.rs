@@ -5,7 +5,7 @@ use super::capabilities::capabilities;
 use super::client::{json, read};
 use super::service::error;
 use super::state::State;
-use super::{hierarchy, offers, own, tokens};
+use super::{completion, hierarchy, offers, own, tokens, workspace};
 use tower_lsp_server::jsonrpc::{ErrorCode, Result};
 use tower_lsp_server::ls_types as lsp;
 
@@ -20,17 +20,20 @@ pub fn answer(server: &mut State, method: &str, params: lsp::LSPAny) -> Result<l
             server.session.stop_all();
             lsp::LSPAny::Null
         }
-        "textDocument/diagnostic" => json(answers::diagnostic(server, &read(params)?)),
+        "textDocument/diagnostic" => json(workspace::diagnostic(server, &read(params)?)),
         "textDocument/hover" => json(answers::hover(server, &read(params)?)),
         "textDocument/definition" | "textDocument/declaration" => json(answers::definition(server, &read(params)?)),
         "textDocument/typeDefinition" => json(answers::type_definition(server, &read(params)?)),
+        "textDocument/implementation" => json(answers::implementation(server, &read(params)?)),
+        "textDocument/linkedEditingRange" => json(answers::linked_ranges(server, &read(params)?)),
         "textDocument/references" => json(answers::references(server, &read(params)?)),
         "textDocument/documentHighlight" => json(answers::highlights(server, &read(params)?)),
         "textDocument/prepareRename" => json(answers::prepare_rename(server, &read(params)?)?),
         "textDocument/rename" => json(answers::rename(server, &read(params)?)?),
         "textDocument/documentSymbol" => json(answers::symbols(server, &read(params)?)),
         "workspace/symbol" => json(answers::all_symbols(server, &read(params)?)),
-        "textDocument/completion" => json(answers::completion(server, &read(params)?)),
+        "textDocument/completion" => json(completion::completion(server, &read(params)?)),
+        "completionItem/resolve" => json(completion::resolve(server, read(params)?)),
         "textDocument/signatureHelp" => json(answers::signature(server, &read(params)?)),
         "textDocument/foldingRange" => json(answers::folds(server, &read(params)?)),
         "textDocument/selectionRange" => json(answers::selections(server, &read(params)?)),
@@ -52,6 +55,8 @@ pub fn answer(server: &mut State, method: &str, params: lsp::LSPAny) -> Result<l
         "textDocument/inlineValue" => json(answers::inline_values(server, &read(params)?)),
         "textDocument/codeLens" => json(offers::lenses(server, &read(params)?)),
         "textDocument/codeAction" => json(offers::actions(server, &read(params)?)),
+        "codeAction/resolve" => json(offers::resolve(server, read(params)?)?),
+        "workspace/willRenameFiles" => json(workspace::will_rename(server, &read(params)?)),
         "workspace/executeCommand" => own::command(server, &read(params)?)?,
         _ if method.starts_with("fabius/") => return own::answer(server, method, params),
         _ => return Err(error(ErrorCode::MethodNotFound, format!("unknown method {method}"))),

@@ -13,6 +13,7 @@ use super::questions;
 use super::service::{Incoming, Pending, error};
 use super::settings::Settings;
 use super::state::State;
+use super::workspace::{self, HeldPulls};
 use crate::session::Notice;
 use crate::session::checker::{CheckEventKind, EventSink, said};
 use crate::session::jobs::RunId;
@@ -38,6 +39,8 @@ pub struct MainLoop {
     waiting: Vec<(Id, String, lsp::LSPAny)>,
     /// Requests for which work was started, with their parameters, by its number.
     asked: BTreeMap<RunId, (Id, lsp::LSPAny)>,
+    /// Requests for the diagnostics of all models.
+    pulls: HeldPulls,
     inbox: Receiver<Incoming>,
     /// A document was closed, and its memory may go back to the system.
     closed: bool,
@@ -61,7 +64,15 @@ impl MainLoop {
         // Nobody reads the inbox any more while the server ends.
         let event_sink: EventSink = Arc::new(move |told| drop(events.send(Incoming::CheckEvent(Box::new(told)))));
         let state = State::new(Client::new(asking), event_sink);
-        Self { state, pending, waiting: Vec::new(), asked: BTreeMap::new(), inbox, closed: false }
+        Self {
+            state,
+            pending,
+            waiting: Vec::new(),
+            asked: BTreeMap::new(),
+            pulls: HeldPulls::default(),
+            inbox,
+            closed: false,
+        }
     }
 
     /// Takes one message after the other, until nobody can send one any more.
@@ -157,6 +168,16 @@ impl MainLoop {
     fn answer(&mut self, id: &Id, method: &str, params: lsp::LSPAny) -> Option<Result<lsp::LSPAny>> {
         let (method, params) = questions::of_command(method, params);
         let begun = match method {
+            "workspace/diagnostic" => {
+                return match read(params) {
+                    Ok(params) => {
+                        self.pulls.hold(id, params);
+                        self.answer_pulls();
+                        None
+                    }
+                    Err(wrong) => Some(Err(wrong)),
+                };
+            }
             own::MEET => own::ask_meet(&mut self.state, params.clone()),
             _ if questions::METHODS.contains(&method) => {
                 questions::ask(&mut self.state, method, params.clone()).map(Some)
@@ -171,6 +192,11 @@ impl MainLoop {
             Ok(None) => Some(Ok(lsp::LSPAny::Null)),
             Err(wrong) => Some(Err(wrong)),
         }
+    }
+
+    /// Answers the requests for the diagnostics of all models for which there is something new.
+    fn answer_pulls(&mut self) {
+        self.pulls.answer(&mut self.state, &self.pending);
     }
 
     /// A request was cancelled: nobody waits for the work that was started for it.
@@ -206,6 +232,10 @@ impl MainLoop {
                 }
                 Ok(())
             }
+            "workspace/didChangeWorkspaceFolders" => read(params).map(|params| {
+                workspace::change_folders(&mut self.state, &params);
+                self.answer_pulls();
+            }),
             "workspace/didChangeWatchedFiles" => read(params).map(|params: lsp::DidChangeWatchedFilesParams| {
                 self.touched(&params);
             }),
@@ -257,6 +287,10 @@ impl MainLoop {
             }
         }
         self.show(notices);
+        if self.state.able.refresh_diagnostics {
+            self.state.client.refresh("workspace/diagnostic/refresh");
+        }
+        self.answer_pulls();
         self.state.warn();
     }
 
@@ -329,6 +363,9 @@ impl MainLoop {
         notices.extend(tried.into_iter().map(Notice::Changed));
         let more = !notices.is_empty();
         self.show(notices);
+        if more {
+            self.answer_pulls();
+        }
         // Checks that were stopped hold on to the model until they are over.
         if !more && self.closed && self.state.session.is_idle() {
             self.closed = false;
@@ -339,11 +376,12 @@ impl MainLoop {
 
     /// Shows what is new, and answers the requests for which work was started that is done.
     fn show(&mut self, notices: Vec<Notice>) {
-        let is_answer = |notice: &Notice| matches!(notice, Notice::Met(..) | Notice::Answered(..));
+        let is_answer = |notice: &Notice| matches!(notice, Notice::Met(..) | Notice::Answered(..) | Notice::Workspace);
         let (answers, news): (Vec<Notice>, Vec<Notice>) = notices.into_iter().partition(is_answer);
         self.state.show(news);
         for answer in answers {
             match answer {
+                Notice::Workspace => self.answer_pulls(),
                 Notice::Met(run, found, loaded) => {
                     if let Some((id, _)) = self.asked.remove(&run) {
                         self.pending.answer(&id, Ok(own::met(*found, &loaded)));

@@ -10,6 +10,7 @@ mod answers;
 mod capabilities;
 mod client;
 mod colored;
+mod completion;
 mod context;
 mod convert;
 mod features;
@@ -30,6 +31,7 @@ mod state;
 mod status;
 mod tokens;
 mod transport;
+mod workspace;
 
 pub use manual::anchor;
 

@@ -2,12 +2,16 @@
 
 use super::context::Context;
 use super::names::uri_of;
+use super::service::error;
 use super::state::State;
 use crate::ide::actions::{self as fixes, Action, ActionKind, Command as Effect};
 use crate::ide::lenses::{self as lines, Click, Lens};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::HashMap;
+use tower_lsp_server::jsonrpc::{ErrorCode, Result};
 use tower_lsp_server::ls_types as lsp;
+use xxhash_rust::xxh3::xxh3_128;
 
 /// A command about one thing, or about nothing.
 fn command(title: &str, name: &str, about: Option<Value>) -> lsp::Command {
@@ -33,7 +37,16 @@ pub fn lenses(server: &mut State, params: &lsp::CodeLensParams) -> Option<Vec<ls
     Some(lines::lenses(context.view(), context.document()?).iter().map(one).collect())
 }
 
+/// Which action it is: where it was offered, and a digest of the text that its edits lead to.
+#[derive(Serialize, Deserialize)]
+struct Offered {
+    uri: lsp::Uri,
+    range: lsp::Range,
+    digest: String,
+}
+
 pub fn actions(server: &mut State, params: &lsp::CodeActionParams) -> Option<Vec<lsp::CodeAction>> {
+    let later = server.able.resolves_edits;
     let context = Context::of(server, &params.text_document.uri)?;
     let range = context.bytes(params.range);
     let found = fixes::actions(&context.name, context.document()?, context.view().reading, &range);
@@ -43,7 +56,7 @@ pub fn actions(server: &mut State, params: &lsp::CodeActionParams) -> Option<Vec
         only.is_none_or(|only| only.iter().any(|wanted| kind.as_str().starts_with(wanted.as_str())))
     };
     let wanted: Vec<&Action> = found.iter().filter(wanted).collect();
-    let answers = wanted.iter().map(|action| offer(&context, &params.text_document.uri, action)).collect();
+    let answers = wanted.iter().map(|action| offer(&context, params, action, later)).collect();
     let untried = wanted.iter().filter(|action| action.tried);
     let untried: Vec<String> = untried.map(|action| fixes::edited(context.view().text(), &action.edits)).collect();
     let model = context.model.clone();
@@ -53,8 +66,9 @@ pub fn actions(server: &mut State, params: &lsp::CodeActionParams) -> Option<Vec
     Some(answers)
 }
 
-/// An action with the command that it runs, or the edits that it makes.
-fn offer(context: &Context<'_>, uri: &lsp::Uri, action: &Action) -> lsp::CodeAction {
+/// An action with the command that it runs, or the edits that it makes; these `later` if the client asks for them then.
+fn offer(context: &Context<'_>, params: &lsp::CodeActionParams, action: &Action, later: bool) -> lsp::CodeAction {
+    let uri = &params.text_document.uri;
     let command = action.command.as_ref().map(|effect| {
         let (name, about) = match effect {
             Effect::Explain(property, index) => {
@@ -68,18 +82,43 @@ fn offer(context: &Context<'_>, uri: &lsp::Uri, action: &Action) -> lsp::CodeAct
         };
         command(&action.title, name, Some(about))
     });
-    let edits = action.edits.iter().map(|(bytes, text)| lsp::TextEdit::new(context.range(bytes), text.clone()));
-    let edit = command.is_none().then(|| lsp::WorkspaceEdit {
-        changes: Some(HashMap::from([(uri.clone(), edits.collect())])),
-        ..lsp::WorkspaceEdit::default()
-    });
+    let edits = command.is_none();
+    let offered = || Offered { uri: uri.clone(), range: params.range, digest: digest(context, action) };
     lsp::CodeAction {
         title: action.title.clone(),
         kind: Some(kind_of(action.kind)),
         is_preferred: Some(action.preferred),
-        edit,
+        edit: (edits && !later).then(|| edit(context, uri, action)),
+        data: (edits && later).then(|| json!(offered())),
         command,
         ..lsp::CodeAction::default()
+    }
+}
+
+/// An action with its edits.
+pub fn resolve(server: &mut State, mut action: lsp::CodeAction) -> Result<lsp::CodeAction> {
+    let offered = action.data.clone().and_then(|data| serde_json::from_value::<Offered>(data).ok());
+    let Some(offered) = offered else { return Ok(action) };
+    let found = Context::of(server, &offered.uri).and_then(|context| {
+        let range = context.bytes(offered.range);
+        let all = fixes::actions(&context.name, context.document()?, context.view().reading, &range);
+        let found = all.iter().find(|action| digest(&context, action) == offered.digest)?;
+        Some(edit(&context, &offered.uri, found))
+    });
+    let changed = || error(ErrorCode::ContentModified, "the text changed since this was offered");
+    action.edit = Some(found.ok_or_else(changed)?);
+    Ok(action)
+}
+
+fn digest(context: &Context<'_>, action: &Action) -> String {
+    format!("{:032x}", xxh3_128(fixes::edited(context.view().text(), &action.edits).as_bytes()))
+}
+
+fn edit(context: &Context<'_>, uri: &lsp::Uri, action: &Action) -> lsp::WorkspaceEdit {
+    let edits = action.edits.iter().map(|(bytes, text)| lsp::TextEdit::new(context.range(bytes), text.clone()));
+    lsp::WorkspaceEdit {
+        changes: Some(HashMap::from([(uri.clone(), edits.collect())])),
+        ..lsp::WorkspaceEdit::default()
     }
 }
 

@@ -7,11 +7,13 @@ use super::names::uri_of;
 use super::positions::Encoding;
 use super::settings::Settings;
 use super::status::{self, ProgressBars};
+use super::workspace;
 use crate::ide::actions;
 use crate::ide::diagnostics::{Diagnostic, diagnostics};
 use crate::session::checker::EventSink;
 use crate::session::{Notice, Session};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use tower_lsp_server::ls_types as lsp;
 
 /// What the client can do, as far as it matters here.
@@ -19,6 +21,10 @@ use tower_lsp_server::ls_types as lsp;
 pub struct Abilities {
     /// Asks for diagnostics of the text itself.
     pub pulls: bool,
+    /// Takes those of files that belong to a text with the answer.
+    pub related_documents: bool,
+    /// Asks for diagnostics again when told to.
+    pub refresh_diagnostics: bool,
     /// Shows the places that belong to a diagnostic.
     pub related: bool,
     /// Asks for its code lenses again when told to.
@@ -33,6 +39,8 @@ pub struct Abilities {
     pub snippets: bool,
     /// Tells of files that change on the disk when it is asked to.
     pub watches: bool,
+    /// Asks for the edits of a code action once somebody chooses it.
+    pub resolves_edits: bool,
 }
 
 /// What the server knows.
@@ -55,13 +63,15 @@ pub struct State {
     serial: u64,
     /// What was said to be wrong with what was chosen.
     warned: BTreeSet<String>,
+    /// It was said that there are more models than are read.
+    warned_of_unread: bool,
 }
 
 impl State {
     /// A server that nobody has talked to yet.
     pub fn new(client: Client, event_sink: EventSink) -> Self {
         Self {
-            session: Session::new(Box::new(|options| options), event_sink),
+            session: Session::new(Arc::new(|options| options), event_sink),
             encoding: Encoding::default(),
             able: Abilities::default(),
             client,
@@ -70,6 +80,7 @@ impl State {
             published: BTreeMap::new(),
             serial: 0,
             warned: BTreeSet::new(),
+            warned_of_unread: false,
         }
     }
 
@@ -85,9 +96,15 @@ impl State {
         self.encoding = Encoding::negotiate(general.and_then(|general| general.position_encodings.as_deref()));
         self.bars.supported = on(window.and_then(|window| window.work_done_progress));
         let published = text.and_then(|text| text.publish_diagnostics.as_ref());
+        let pulled = text.and_then(|text| text.diagnostic.as_ref());
+        let refreshed = workspace.and_then(|workspace| workspace.diagnostics.as_ref());
+        let action = text.and_then(|text| text.code_action.as_ref());
+        let resolved = action.and_then(|action| action.resolve_support.as_ref());
         let completion = text.and_then(|text| text.completion.as_ref()?.completion_item.as_ref());
         self.able = Abilities {
-            pulls: text.is_some_and(|text| text.diagnostic.is_some()),
+            pulls: pulled.is_some(),
+            related_documents: on(pulled.and_then(|pulled| pulled.related_document_support)),
+            refresh_diagnostics: on(refreshed.and_then(|refreshed| refreshed.refresh_support)),
             related: on(published.and_then(|published| published.related_information)),
             refresh_lenses: on(workspace.and_then(|workspace| workspace.code_lens.as_ref()?.refresh_support)),
             refresh_hints: on(workspace.and_then(|workspace| workspace.inlay_hint.as_ref()?.refresh_support)),
@@ -95,7 +112,10 @@ impl State {
             configuration: on(workspace.and_then(|workspace| workspace.configuration)),
             snippets: on(completion.and_then(|item| item.snippet_support)),
             watches: on(workspace.and_then(|workspace| workspace.did_change_watched_files?.dynamic_registration)),
+            resolves_edits: on(action.and_then(|action| action.data_support))
+                && resolved.is_some_and(|resolved| resolved.properties.iter().any(|property| property == "edit")),
         };
+        self.session.set_folders(workspace::folders(params));
         if let Some(own) = own {
             self.set(Settings::read(own));
         }
@@ -103,7 +123,7 @@ impl State {
 
     /// Settings count from now on.
     pub fn set(&mut self, settings: Settings) {
-        self.session.set(Box::new(move |options| settings.over(options)));
+        self.session.set(Arc::new(move |options| settings.over(options)));
         self.warn();
     }
 
@@ -116,6 +136,17 @@ impl State {
             self.client.show(lsp::MessageType::WARNING, new.clone());
         }
         self.warned = wrong;
+    }
+
+    /// Says once that no more models than this are read for diagnostics.
+    pub fn warn_of_unread_models(&mut self, read: usize) {
+        if !std::mem::replace(&mut self.warned_of_unread, true) {
+            let message = format!(
+                "fabius: the folders hold more than {read} models; the others have no diagnostics until opened"
+            );
+            let params = lsp::LogMessageParams { typ: lsp::MessageType::WARNING, message };
+            self.client.notify("window/logMessage", params);
+        }
     }
 
     /// Shows what is new. A document that is part of another model is shown with that.
@@ -140,7 +171,7 @@ impl State {
                 Notice::Decided(..) | Notice::Scheduled(_) => {}
                 Notice::Checked(name) => self.try_fixes(&name),
                 // The main loop answers what somebody asked.
-                Notice::Met(..) | Notice::Answered(..) => {}
+                Notice::Met(..) | Notice::Answered(..) | Notice::Workspace => {}
                 Notice::Settled(name) => {
                     self.bars.end(&self.client, &name, "done");
                     self.show_status(&name);
@@ -197,9 +228,11 @@ impl State {
         }
     }
 
-    /// Whether a diagnostic is published; a client that asks gets what the text says when it asks.
+    /// Whether a diagnostic is published; a client that asks gets what the text says when it asks, also that of files which
+    /// are not open if it can take that.
     fn is_pushed(&self, diagnostic: &Diagnostic) -> bool {
-        !self.able.pulls || diagnostic.of_check
+        let is_asked_for = self.able.related_documents || self.session.document(&diagnostic.place.file).is_some();
+        !self.able.pulls || diagnostic.of_check || !is_asked_for
     }
 
     fn publish(&self, file: &str, version: Option<i32>, diagnostics: Vec<lsp::Diagnostic>) {

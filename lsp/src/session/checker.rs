@@ -8,6 +8,7 @@ use super::look_around::{StateSpaceFindings, look_around};
 use super::questions::{self, Answer};
 use super::reading::Reading;
 use super::unread::UnreadText;
+use super::workspace::{WorkspaceFindings, WorkspaceRequest};
 use fabius_analysis::schedule::{ScheduleRequest, Scheduled, Stops, schedule};
 use fabius_analysis::stuck::{StuckReport, StuckRequest, stuck};
 use fabius_analysis::{CoReachability, Line};
@@ -15,7 +16,7 @@ use fabius_base::{Cancel, Limits, StopReason};
 use fabius_engine::report::{PropertyReport, Stopped};
 use fabius_engine::{CheckContext, Event, Goal, Outcome, Planned, Report, Settings, Verdict, crashed, plan};
 use fabius_project::cache::Cache;
-use fabius_supervise::{Task, Unfinished, Voice, begin};
+use fabius_supervise::{Clock, Task, Unfinished, Voice, begin};
 use std::collections::VecDeque;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
@@ -61,6 +62,8 @@ pub enum CheckEventKind {
     Answered(Box<Option<Answer>>),
     /// It is known whether two places can be reached at once, if anything is.
     Met(Box<Option<CoReachability>>),
+    /// The models of the folders were read; `None` if that did not come to its end.
+    Workspace(Box<Option<WorkspaceFindings>>),
     /// A text of this document was read; if that ended in a panic, what the panic said.
     Read(String, Box<Result<Reading, String>>),
 }
@@ -140,14 +143,16 @@ struct Going {
     run: RunId,
     job: Job,
     cancel: Cancel,
+    /// Its time, which stands still while it is halted.
+    clock: Clock,
     /// It gave way to something more urgent, and is begun again when there is room.
     gave_way: bool,
 }
 
 impl Going {
-    /// Nobody told it to stop.
+    /// Nobody told it to stop or to halt.
     fn is_on(&self) -> bool {
-        self.cancel.requested().is_none()
+        self.cancel.requested().is_none() && !self.clock.is_halted()
     }
 
     fn stop(&mut self) {
@@ -232,6 +237,24 @@ impl Checker {
         run
     }
 
+    /// Reads the models of the folders on a thread of its own, within this time.
+    pub fn read_workspace(&mut self, request: WorkspaceRequest, allowed: Duration) -> RunId {
+        self.next += 1;
+        let (run, cancel, event_sink) = (RunId(self.next), Cancel::new(), Arc::clone(&self.event_sink));
+        self.reading.push(Read { run, document: String::new(), cancel: cancel.clone() });
+        let asked_to_stop = cancel.clone();
+        let work = move || panic::catch_unwind(AssertUnwindSafe(|| request.read(&asked_to_stop))).ok();
+        let tell = move |done: Result<Option<WorkspaceFindings>, Unfinished>| {
+            let found = Box::new(done.ok().flatten());
+            event_sink(CheckEvent { run, what: CheckEventKind::Workspace(found) });
+        };
+        let task = Task { allowed: Some(allowed), ..Task::new("workspace", cancel) };
+        if begin(task, work, tell).is_err() {
+            (self.event_sink)(CheckEvent { run, what: CheckEventKind::Workspace(Box::new(None)) });
+        }
+        run
+    }
+
     /// Nobody wants to know any more what a text of a document means.
     fn stop_reading(&mut self, document: &str) {
         self.reading.iter().filter(|read| read.document == document).for_each(|read| read.cancel.cancel());
@@ -280,6 +303,28 @@ impl Checker {
         self.running.iter_mut().filter(|going| going.run == run).for_each(Going::stop);
     }
 
+    /// Halts a run where it is, so that others have its place; false if it is not going on.
+    pub fn halt(&mut self, run: RunId) -> bool {
+        let Some(going) = self.running.iter().find(|going| going.run == run && going.is_on()) else { return false };
+        going.clock.halt();
+        self.pump();
+        true
+    }
+
+    /// Lets a run go on that was halted; false if it is over.
+    pub fn resume(&mut self, run: RunId) -> bool {
+        let halted = |going: &&Going| going.run == run && going.cancel.requested().is_none();
+        let Some((job, clock)) = self.running.iter().find(halted).map(|going| (going.job.clone(), going.clock.clone()))
+        else {
+            return false;
+        };
+        if !self.has_room(job.work.lane()) {
+            self.make_way(&job);
+        }
+        clock.resume();
+        true
+    }
+
     /// Stops all work for a document but answers to questions, which somebody waits for.
     pub fn cancel_for(&mut self, document: &str) {
         self.stop_reading(document);
@@ -311,9 +356,10 @@ impl Checker {
         ended
     }
 
-    /// Whether nothing runs and nothing waits.
+    /// Whether nothing runs and nothing waits; what is halted may stay so for ever.
     pub fn is_idle(&self) -> bool {
-        self.running.is_empty() && self.waiting.is_empty() && self.reading.is_empty()
+        let halted = |going: &Going| going.clock.is_halted() && going.cancel.requested().is_none();
+        self.running.iter().all(halted) && self.waiting.is_empty() && self.reading.is_empty()
     }
 
     /// Starts what waits, as far as there is room.
@@ -339,9 +385,9 @@ impl Checker {
 
     /// Starts work on a thread of its own.
     fn run(&mut self, run: RunId, job: Job) {
-        let (cancel, voice) = (Cancel::new(), Voice::default());
+        let (cancel, voice, clock) = (Cancel::new(), Voice::default(), Clock::default());
         let event_sink = Arc::clone(&self.event_sink);
-        let (theirs, stop, alive) = (job.clone(), cancel.clone(), voice.clone());
+        let (theirs, stop, alive, time) = (job.clone(), cancel.clone(), voice.clone(), clock.clone());
         // What was left alone has nothing to say any more.
         let heard: EventSink = Arc::new(move |event| {
             if !alive.is_lost() {
@@ -354,7 +400,7 @@ impl Checker {
                 Work::Schedule => CheckEventKind::Scheduled(Box::new(look_for_schedule(&theirs, &stop))),
                 Work::Deadlocks => CheckEventKind::Deadlocks(Box::new(look_for_deadlocks(&theirs, &stop))),
                 Work::Check(..) | Work::FixValidation(_) => {
-                    CheckEventKind::Finished(Box::new(Ok(check(run, &theirs, &stop, &heard))))
+                    CheckEventKind::Finished(Box::new(Ok(check(run, &theirs, (&stop, &time), &heard))))
                 }
                 Work::Ask(question) => {
                     CheckEventKind::Answered(Box::new(Some(questions::answer(&theirs, question, &stop))))
@@ -374,9 +420,10 @@ impl Checker {
             Work::Check(..) | Work::FixValidation(_) | Work::Deadlocks => time_for(&job),
             Work::Survey | Work::Schedule | Work::Meet(_) | Work::Ask(_) => job.budget.deep,
         };
-        let task = Task { voice, allowed: Some(allowed), ..Task::new("check", cancel.clone()) };
+        let (name, allowed) = ("check", Some(allowed));
+        let task = Task { name, cancel: cancel.clone(), voice, allowed, clock: clock.clone() };
         let started = begin(task, work, tell);
-        self.running.push(Going { run, job, cancel, gave_way: false });
+        self.running.push(Going { run, job, cancel, clock, gave_way: false });
         if let Err(error) = started {
             let outcome = Err(format!("no thread could be started: {error}"));
             (self.event_sink)(CheckEvent { run, what: CheckEventKind::Finished(Box::new(outcome)) });
@@ -384,9 +431,8 @@ impl Checker {
     }
 }
 
-/// Runs a check to its end.
-fn check(run: RunId, job: &Job, cancel: &Cancel, event_sink: &EventSink) -> Outcome {
-    let started = Instant::now();
+/// Runs a check to its end; it halts where it tells of its progress while the clock stands still.
+fn check(run: RunId, job: &Job, (cancel, clock): (&Cancel, &Clock), event_sink: &EventSink) -> Outcome {
     let loaded = match job.searched.make(cancel) {
         Ok(loaded) => loaded,
         Err(reason) => return undecided(job, Unfinished::Abandoned(reason)),
@@ -396,7 +442,8 @@ fn check(run: RunId, job: &Job, cancel: &Cancel, event_sink: &EventSink) -> Outc
     let mut next_round = Duration::ZERO;
     let mut untold_round = None;
     let mut observe = |event: Event| {
-        let now = started.elapsed();
+        clock.wait_while_halted(cancel);
+        let now = clock.elapsed();
         if matches!(event, Event::Searching { goal: Goal::ShorterRun | Goal::FairRun, .. }) {
             // What is found is shown by the same run whichever tier finds it, and however busy the machine is.
             allowed = allowed.max(job.budget.deep);
@@ -428,7 +475,7 @@ fn check(run: RunId, job: &Job, cancel: &Cancel, event_sink: &EventSink) -> Outc
     if let Some(known) = cache.as_ref().and_then(|cache| cache.look_up(&loaded, &proved)) {
         return known;
     }
-    let mut context = CheckContext { cancel, now: &|| started.elapsed(), observe: &mut observe, controls: None };
+    let mut context = CheckContext { cancel, now: &|| clock.elapsed(), observe: &mut observe, controls: None };
     let outcome = fabius_engine::check(&loaded, &settings, &mut context);
     if let Some(cache) = &cache {
         cache.remember(&loaded, &proved, &outcome);

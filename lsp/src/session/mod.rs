@@ -9,6 +9,7 @@ pub mod checker;
 pub mod document;
 pub mod edits;
 pub mod fix_validations;
+mod halted;
 pub mod jobs;
 pub mod look_around;
 pub mod questions;
@@ -18,6 +19,7 @@ pub mod replay;
 pub mod results;
 pub mod runs;
 pub mod unread;
+pub mod workspace;
 
 pub use document::{Document, Options, Running, When};
 
@@ -28,6 +30,7 @@ use fabius_analysis::CoReachability;
 use fabius_engine::{Fairness, Goal, Loaded, SAFETY};
 use fabius_project::{config, files};
 use fix_validations::FixValidations;
+use halted::Halted;
 use jobs::{Job, RunId, Searched, Tier, Work};
 use questions::Answer;
 use reading::Reading;
@@ -38,6 +41,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
+use workspace::Workspace;
 
 /// [`Session::read_at_once`], unless a test says otherwise.
 const READ_AT_ONCE: Duration = Duration::from_millis(250);
@@ -55,6 +59,8 @@ pub enum Notice {
     Met(RunId, Box<Option<CoReachability>>, Arc<Loaded>),
     /// The answer to a question, if there is one, and the work that brought it.
     Answered(RunId, Box<Option<Answer>>, Job),
+    /// The models of the folders were read.
+    Workspace,
     /// What this look finds out about a property of a document is known.
     Decided(String, String),
     /// The last check of a document is over, to the end or to the end of its budget.
@@ -68,7 +74,7 @@ pub enum Notice {
 }
 
 /// What somebody chose over what a project says.
-pub type Overlay = Box<dyn Fn(Options) -> Options + Send>;
+pub type Overlay = Arc<dyn Fn(Options) -> Options + Send + Sync>;
 
 /// The models that somebody works on.
 pub struct Session {
@@ -77,8 +83,24 @@ pub struct Session {
     /// Documents that were read anew, of which nobody was told yet.
     fresh: BTreeSet<String>,
     checker: Checker,
+    /// Searches of texts that were edited since, the latest last.
+    halted: Vec<Halted>,
+    /// The folders that somebody works in, and what there is to say about the models in them.
+    workspace: Workspace,
     /// A text that takes longer than this to be read is read beside everything else.
     read_at_once: Duration,
+}
+
+/// What is chosen for a model: by whoever uses the session, over the project, over the defaults; and what is wrong with what the
+/// project says.
+fn chosen_for(overlay: &Overlay, name: &str) -> (Options, Option<String>) {
+    let defaults = Options::default();
+    let (options, wrong) = match config::find(Path::new(name)) {
+        Some((_, Ok(config))) => (defaults.under(&config, name), None),
+        Some((path, Err(wrong))) => (defaults, Some(format!("{}: {wrong}", path.display()))),
+        None => (defaults, None),
+    };
+    (overlay(options), wrong)
 }
 
 impl Session {
@@ -91,6 +113,8 @@ impl Session {
             documents: BTreeMap::new(),
             fresh: BTreeSet::new(),
             checker: Checker::new(event_sink, cores.saturating_sub(1)),
+            halted: Vec::new(),
+            workspace: Workspace::default(),
             read_at_once: READ_AT_ONCE,
         }
     }
@@ -103,19 +127,13 @@ impl Session {
 
     /// What is chosen for a document: by whoever uses the session, over the project, over the defaults.
     fn options_for(&self, name: &str) -> (Options, Option<String>) {
-        let defaults = Options::default();
-        let found = config::find(Path::new(name));
-        let (options, wrong) = match found {
-            Some((_, Ok(config))) => (defaults.under(&config, name), None),
-            Some((path, Err(wrong))) => (defaults, Some(format!("{}: {wrong}", path.display()))),
-            None => (defaults, None),
-        };
-        ((self.overlay)(options), wrong)
+        chosen_for(&self.overlay, name)
     }
 
-    /// Looks again what is chosen for each document; those for which it matters are checked again. Whatever else is chosen
+    /// Looks again what is chosen for each model; those for which it matters are checked again. Whatever else is chosen
     /// otherwise now, there is something new to show.
     fn choose_again(&mut self) {
+        self.workspace.is_old = true;
         let names: Vec<String> = self.documents.keys().cloned().collect();
         for name in names {
             let (options, wrong) = self.options_for(&name);
@@ -165,6 +183,7 @@ impl Session {
         };
         self.documents.insert(name.to_owned(), document);
         self.forget_readings_with(name);
+        self.workspace.is_old = true;
     }
 
     /// A document is not open any more.
@@ -173,6 +192,7 @@ impl Session {
         self.checker.cancel_for(name);
         if self.documents.remove(name).is_some() {
             self.forget_readings_with(name);
+            self.workspace.is_old = true;
         }
     }
 
@@ -184,10 +204,12 @@ impl Session {
         document.unread.extend(edits);
         document.forget_reading();
         self.forget_readings_with(name);
+        self.workspace.changed(name);
     }
 
     /// A file may have changed on the disk.
     pub fn touched(&mut self, name: &str) {
+        self.workspace.is_old = true;
         if name.ends_with(config::NAME) {
             self.choose_again();
         }
@@ -265,18 +287,6 @@ impl Session {
             }
         }
         None
-    }
-
-    /// Stops the check of a document if it is one of another model by now.
-    fn overtake(&mut self, name: &str) {
-        let Some(document) = self.documents.get(name) else { return };
-        let (Some(running), Some(reading)) = (&document.run, &document.reading) else { return };
-        let names = running.reading.properties();
-        let same = names == reading.properties()
-            && names.iter().all(|name| running.reading.digest_of(name) == reading.digest_of(name));
-        if !same {
-            self.stop(name);
-        }
     }
 
     /// A document was saved, or is to be looked at as if it had been.
@@ -373,8 +383,9 @@ impl Session {
         true
     }
 
-    /// Stops the check of a document, if one is under way.
+    /// Stops the check of a document, if one is under way, and those that are halted.
     pub fn stop(&mut self, name: &str) {
+        self.give_up(|halted| halted.document == name);
         if let Some(document) = self.documents.get_mut(name) {
             document.check_when_read = None;
         }
@@ -386,6 +397,7 @@ impl Session {
     /// Stops everything.
     pub fn stop_all(&mut self) {
         self.checker.cancel_all();
+        self.halted.clear();
         self.documents.values_mut().for_each(|document| document.run = None);
     }
 
@@ -396,6 +408,13 @@ impl Session {
 
     /// Takes in what a check tells. News of a check that was overtaken by an edit is forgotten.
     pub fn handle(&mut self, event: CheckEvent) -> Vec<Notice> {
+        if matches!(event.what, CheckEventKind::Finished(_)) {
+            self.halted.retain(|halted| halted.running.run != event.run);
+        }
+        if let CheckEventKind::Workspace(found) = event.what {
+            self.checker.finished(event.run);
+            return self.workspace.was_read(*found);
+        }
         let job = match event.what {
             CheckEventKind::Event(_) => None,
             _ => match self.checker.finished(event.run) {
@@ -435,6 +454,7 @@ impl Session {
             | CheckEventKind::Scheduled(_)
             | CheckEventKind::Deadlocks(_)
             | CheckEventKind::Met(_)
+            | CheckEventKind::Workspace(_)
             | CheckEventKind::Answered(_)
             | CheckEventKind::Read(..) => Vec::new(),
         }
@@ -474,6 +494,7 @@ impl Session {
             }
         }
         if !self.go_on(name, running) {
+            self.give_up(|halted| halted.document == name);
             notices.push(Notice::Settled(name.to_owned()));
             self.try_schedule(name);
             self.try_deadlocks(name);

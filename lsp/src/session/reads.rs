@@ -97,7 +97,7 @@ mod tests {
     /// A session that reads every text beside everything else, and what its threads tell.
     fn session() -> (Session, Receiver<CheckEvent>) {
         let (sender, events) = channel();
-        let mut session = Session::new(Box::new(|options| options), Arc::new(move |event| drop(sender.send(event))));
+        let mut session = Session::new(Arc::new(|options| options), Arc::new(move |event| drop(sender.send(event))));
         session.read_at_once = Duration::ZERO;
         (session, events)
     }

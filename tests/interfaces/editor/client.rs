@@ -37,10 +37,20 @@ impl Editor {
 
     /// An editor with capabilities.
     pub fn with(capabilities: Value) -> Self {
+        Self::in_folders(capabilities, &[])
+    }
+
+    /// An editor with capabilities that works in folders.
+    pub fn in_folders(capabilities: Value, folders: &[String]) -> Self {
         let editor = Self::silent();
+        let folders: Vec<Value> = folders.iter().map(|uri| json!({ "uri": uri, "name": uri })).collect();
         let answer = editor.request(
             "initialize",
-            json!({ "capabilities": capabilities, "initializationOptions": { "status": true } }),
+            json!({
+                "capabilities": capabilities,
+                "initializationOptions": { "status": true },
+                "workspaceFolders": folders,
+            }),
         );
         assert!(answer["capabilities"].is_object(), "{answer}");
         editor.notify("initialized", json!({}));

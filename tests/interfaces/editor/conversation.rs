@@ -143,6 +143,38 @@ fn a_comment_does_not_stop_a_search() {
 }
 
 #[test]
+fn an_edit_that_is_taken_back_lets_a_search_go_on() {
+    let editor = Editor::new();
+    let uri = uri("undone");
+    editor.open(&uri, ENDLESS);
+    let states = |message: &Value| message["params"]["running"]["progress"]["states"].as_u64();
+    let deep = |message: &Value| message["method"] == "fabius/status" && message["params"]["running"]["tier"] == "deep";
+    let before = editor.wait("a deep check", |message| deep(message) && states(message) > Some(10_000));
+    let before = states(&before).unwrap();
+    let place = ENDLESS.find("30000").unwrap() - ENDLESS.find("#define").unwrap();
+    let digit = |at: usize| (1, (place + at) as u32);
+    editor.edit(&uri, 2, digit(4), digit(5), "1");
+    editor.wait("the end of the check", |message| {
+        message["method"] == "fabius/status"
+            && message["params"]["version"] == 2
+            && message["params"]["running"].is_null()
+    });
+    rests(&editor);
+    editor.forget();
+    editor.edit(&uri, 3, digit(4), digit(5), "0");
+    let after = editor.wait("the same check", |message| deep(message) && message["params"]["version"] == 3);
+    assert!(states(&after) >= Some(before), "the search began again: {after}");
+    let later = editor.wait("progress", |message| deep(message) && states(message) > states(&after));
+    assert_eq!(later["params"]["version"], 3);
+    // Whoever stops it means it: there is nothing to go on with.
+    editor.request("fabius/stop", json!({ "uri": uri }));
+    editor.edit(&uri, 4, digit(4), digit(5), "1");
+    editor.edit(&uri, 5, digit(4), digit(5), "0");
+    let status = editor.request("fabius/properties", json!({ "uri": uri }));
+    assert!(status["running"].is_null(), "{status}");
+}
+
+#[test]
 fn requests_are_answered_while_many_things_go_on() {
     let editor = Editor::new();
     for name in ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l"] {

@@ -285,6 +285,54 @@ fn several_ranges_are_formatted_at_once() {
 }
 
 #[test]
+fn a_range_that_ends_where_a_line_begins_leaves_that_line_alone() {
+    let editor = Editor::new();
+    let uri = uri("range-end");
+    editor.open(&uri, "init {\nbyte x;\nbyte y;\nx = y\n}\n");
+    let touched = |method: &str, from: (u32, u32), to: (u32, u32)| -> Vec<u64> {
+        let range = json!({
+            "start": { "line": from.0, "character": from.1 }, "end": { "line": to.0, "character": to.1 },
+        });
+        let params = json!({
+            "textDocument": { "uri": uri }, "range": range, "ranges": [range],
+            "options": { "tabSize": 2, "insertSpaces": true },
+        });
+        let edits = editor.request(method, params);
+        edits.as_array().unwrap().iter().map(|edit| edit["range"]["start"]["line"].as_u64().unwrap()).collect()
+    };
+    for method in ["textDocument/rangeFormatting", "textDocument/rangesFormatting"] {
+        assert_eq!(touched(method, (1, 0), (2, 0)), [1], "{method}");
+        assert_eq!(touched(method, (1, 0), (2, 1)), [1, 2], "{method}");
+        assert_eq!(touched(method, (2, 0), (2, 0)), [2], "an empty range is the line on which it is");
+        assert_eq!(touched(method, (0, 0), (5, 0)), [1, 2, 3], "{method}");
+    }
+}
+
+#[test]
+fn a_message_leads_to_where_it_is_received() {
+    let (editor, uri) = opened("implementation");
+    let starts = |word, nth| {
+        let found = editor.request("textDocument/implementation", place(&uri, word, nth));
+        found.as_array().unwrap().iter().map(|place| place["range"]["start"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(starts("tell };", 0), [position("tell, total", 0, 0)]);
+    assert_eq!(starts("ask,", 0), Vec::<Value>::new());
+    assert_eq!(starts("line!", 0), [position("line?", 0, 0)]);
+    assert_eq!(starts("Asker(byte", 0), [position("Asker(7", 0, 0)]);
+}
+
+#[test]
+fn a_declaration_and_its_uses_change_together() {
+    let (editor, uri) = opened("linked");
+    let linked = |word, nth| editor.request("textDocument/linkedEditingRange", place(&uri, word, nth));
+    let label = linked("again:", 0);
+    let starts: Vec<&Value> = label["ranges"].as_array().unwrap().iter().map(|range| &range["start"]).collect();
+    assert_eq!(starts, [&position("again:", 0, 0), &position("again", 1, 0)], "{label}");
+    assert_eq!(linked("again", 1), Value::Null, "whoever types at a `goto` means another label");
+    assert_eq!(linked("total;", 0), Value::Null, "other processes use it, too");
+}
+
+#[test]
 fn diagnostics_that_did_not_change_are_not_sent_again() {
     let editor = Editor::new();
     let uri = uri("unchanged");

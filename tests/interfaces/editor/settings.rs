@@ -16,9 +16,16 @@ impl Folder {
         Self(folder)
     }
 
+    /// The address of the folder.
+    pub fn uri(&self) -> String {
+        format!("file://{}", self.0.display())
+    }
+
     /// Writes a file; returns its address.
     pub fn write(&self, name: &str, text: &str) -> String {
-        std::fs::write(self.0.join(name), text).unwrap();
+        let path = self.0.join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
         format!("file://{}", self.0.join(name).display())
     }
 }

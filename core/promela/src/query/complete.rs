@@ -86,7 +86,9 @@ fn names(index: &Index, ids: impl Iterator<Item = SymbolId>, wanted: impl Fn(Sym
     let proposal = |id: SymbolId| {
         let symbol = index.symbol(id);
         let text = match symbol.kind {
-            SymbolKind::Process | SymbolKind::Inline if !symbol.parameters.is_empty() => format!("{}($1)", symbol.name),
+            SymbolKind::Process | SymbolKind::Inline if !symbol.parameters.is_empty() => {
+                format!("{}({})", symbol.name, to_fill_in(&symbol.parameters))
+            }
             SymbolKind::Process | SymbolKind::Inline => format!("{}()", symbol.name),
             _ => symbol.name.to_string(),
         };
@@ -99,6 +101,16 @@ fn names(index: &Index, ids: impl Iterator<Item = SymbolId>, wanted: impl Fn(Sym
         }
     };
     ids.map(proposal).collect()
+}
+
+/// Places to fill in, each with the name of the parameter in it.
+fn to_fill_in(parameters: &[String]) -> String {
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let one = |(at, parameter): (usize, &String)| {
+        let name = parameter.split(|c| !is_name(c)).rfind(|word| !word.is_empty()).unwrap_or("");
+        format!("${{{}:{name}}}", at + 1)
+    };
+    parameters.iter().enumerate().map(one).collect::<Vec<_>>().join(", ")
 }
 
 /// The labels to which a `goto` may lead: those of the process, from an inline those of any.

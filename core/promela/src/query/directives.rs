@@ -1,7 +1,7 @@
 //! Macros, from the directives of each file and from the expansions that happened.
 
 use super::named;
-use super::tokens::pieces_inside;
+use super::tokens::{pieces, pieces_inside};
 use crate::ast::Name;
 use fabius_base::{ExpansionId, ExpansionKind, FileId, SourceMap, Span};
 use fabius_language::{Index, Occurrence, Piece, PieceKind, Role, SymbolId, SymbolKind};
@@ -70,16 +70,9 @@ fn directive(
             }
         }
         "include" => {
-            let rest = text[word.range.end..range.end].trim_start();
-            let start = range.end - rest.len();
-            let close = match rest.chars().next() {
-                Some('"') => '"',
-                Some('<') => '>',
-                _ => return,
-            };
-            if let Some(length) = rest[1..].find(close) {
-                let span = Span::new(file, start as u32 + 1, (start + 1 + length) as u32);
-                index.includes.push((span, rest[1..=length].to_owned()));
+            if let Some(name) = included(text, word.range.end..range.end) {
+                let span = Span::new(file, name.start as u32, name.end as u32);
+                index.includes.push((span, text[name].to_owned()));
             }
         }
         "ifdef" | "ifndef" | "undef" | "if" | "elif" => {
@@ -88,6 +81,31 @@ fn directive(
         }
         _ => {}
     }
+}
+
+/// The name of the file in what stands behind `#include`, without quotes.
+fn included(text: &str, behind: Range<usize>) -> Option<Range<usize>> {
+    let rest = text[behind.clone()].trim_start();
+    let start = behind.end - rest.len() + 1;
+    let close = match rest.chars().next() {
+        Some('"') => '"',
+        Some('<') => '>',
+        _ => return None,
+    };
+    let length = rest[1..].find(close)?;
+    Some(start..start + length)
+}
+
+/// The bytes of the names of files that a text includes, also in parts that are left out.
+pub(crate) fn includes(text: &str) -> Vec<Range<usize>> {
+    let directives = pieces(text).into_iter().filter(|piece| piece.kind == PieceKind::Directive);
+    let one = |directive: Piece| {
+        let inside = pieces_inside(text, directive.range.clone());
+        let mut words = inside.iter().filter(|piece| piece.is_code()).skip(1);
+        let word = words.next().filter(|word| word.text(text) == "include")?;
+        included(text, word.range.end..directive.range.end)
+    };
+    directives.filter_map(one).collect()
 }
 
 /// A macro is defined; one with the same name that was defined before is the same to an editor.

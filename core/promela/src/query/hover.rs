@@ -1,7 +1,7 @@
 //! What there is to say about a name or a keyword.
 
 use super::keywords::keyword_help;
-use fabius_language::{Hover, PieceKind, SourceFile, SymbolId, SymbolKind, kind_words};
+use fabius_language::{Description, Hover, PieceKind, SourceFile, SymbolId, SymbolKind, kind_words};
 
 /// What there is to say about the word at a byte of a file.
 pub(crate) fn hover(file: SourceFile<'_>, at: usize) -> Option<Hover> {
@@ -22,23 +22,36 @@ pub(crate) fn hover(file: SourceFile<'_>, at: usize) -> Option<Hover> {
     let meanings: Vec<SymbolId> = occurrences.iter().map(|occurrence| occurrence.symbol).collect();
     let mut hover = Hover { range, meanings, code: Vec::new(), prose: Vec::new() };
     for &id in &hover.meanings {
-        let symbol = index.symbol(id);
-        if symbol.kind == SymbolKind::Predefined {
-            if let Some((code, prose)) = keyword_help(&symbol.name) {
-                hover.code.push(code.to_owned());
-                hover.prose.push(prose.to_owned());
-            }
-            continue;
-        }
-        hover.code.push(symbol.detail.clone());
-        let owner = symbol.container.map(|owner| index.symbol(owner));
-        let whose = owner.map(|owner| format!(" of `{}`", owner.name)).unwrap_or_default();
-        hover.prose.push(format!("{}{whose}", kind_words(symbol.kind)));
-        hover.prose.extend(comment_at(file, id));
+        let (code, prose) = declared(file, id);
+        hover.code.extend(code);
+        hover.prose.extend(prose);
     }
     hover.code.dedup();
     hover.prose.dedup();
     Some(hover)
+}
+
+/// The declaration of a name, as code, and sentences about it.
+fn declared(file: SourceFile<'_>, id: SymbolId) -> (Option<String>, Vec<String>) {
+    let symbol = file.index.symbol(id);
+    if symbol.kind == SymbolKind::Predefined {
+        let help = keyword_help(&symbol.name);
+        return (help.map(|(code, _)| code.to_owned()), help.map(|(_, prose)| prose.to_owned()).into_iter().collect());
+    }
+    let owner = symbol.container.map(|owner| file.index.symbol(owner));
+    let whose = owner.map(|owner| format!(" of `{}`", owner.name)).unwrap_or_default();
+    let mut prose = vec![format!("{}{whose}", kind_words(symbol.kind))];
+    prose.extend(comment_at(file, id));
+    (Some(symbol.detail.clone()), prose)
+}
+
+/// What there is to say about a name, or about a keyword.
+pub(crate) fn describe(file: SourceFile<'_>, word: &str, name: Option<SymbolId>) -> Option<Description> {
+    let (code, prose) = match name {
+        Some(id) => declared(file, id),
+        None => keyword_help(word).map(|(code, prose)| (Some(code.to_owned()), vec![prose.to_owned()]))?,
+    };
+    Some(Description { code: code.into_iter().collect(), prose })
 }
 
 /// The comment that belongs to a declaration: on its line behind it, or on the lines right before it.

@@ -7,7 +7,9 @@
 
 pub(crate) mod arguments;
 pub(crate) mod complete;
+pub(crate) mod directives;
 pub(crate) mod hover;
+pub(crate) mod implementations;
 pub(crate) mod rewrite;
 pub(crate) mod semantic;
 pub(crate) mod shape;
@@ -15,7 +17,6 @@ pub(crate) mod signature;
 pub(crate) mod tokens;
 pub(crate) mod types;
 
-mod directives;
 mod keywords;
 mod leftover;
 mod walk;
