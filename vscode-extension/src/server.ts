@@ -10,7 +10,9 @@ import {
   type LanguageClientOptions,
   type ServerOptions,
   State,
+  vsdiag,
 } from "vscode-languageclient/node";
+import { FILES_THAT_MATTER } from "./pure/endings";
 import { sectionLine } from "./pure/manual";
 import { compatible, explicitSettings } from "./pure/settings";
 import type { Status } from "./protocol";
@@ -62,7 +64,7 @@ export class Server implements vscode.Disposable {
       ],
       initializationOptions: { status: true },
       synchronize: {
-        fileEvents: vscode.workspace.createFileSystemWatcher("**/{fabius.toml,*.pml,*.prom,*.promela,*.spin,*.h,*.inc}"),
+        fileEvents: vscode.workspace.createFileSystemWatcher(FILES_THAT_MATTER),
       },
       errorHandler: {
         error: () => ({ action: ErrorAction.Continue }),
@@ -82,6 +84,11 @@ export class Server implements vscode.Disposable {
           if (report && "items" in report) withSections(report.items);
           return report;
         },
+        provideWorkspaceDiagnostics: (known, token, report, next) =>
+          next(known, token, (chunk) => {
+            for (const item of chunk?.items ?? []) if (item.kind === vsdiag.DocumentDiagnosticReportKind.full) withSections(item.items);
+            report(chunk);
+          }),
         workspace: { configuration: (params) => params.items.map((item) => settings(item.scopeUri)) },
         executeCommand: (name, args, next) =>
           this.handlers.command(name, (args as unknown[])[0]) ? undefined : (next(name, args) as unknown),

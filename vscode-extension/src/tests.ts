@@ -5,11 +5,11 @@ import * as vscode from "vscode";
 import { loadCoverage, ModelCoverage } from "./coverage";
 import type { StepThrough } from "./debug";
 import type { PropertyStatus, Status, TextFault, TracePage } from "./protocol";
+import { MODEL_FILES } from "./pure/endings";
 import { judge, settled } from "./pure/words";
 import type { Server } from "./server";
 import type { Store } from "./store";
 
-const PATTERN = "**/*.{pml,prom,promela,spin}";
 const STACK_STEPS_MAX = 100;
 /** The protocol's number for an error. */
 const ERROR_SEVERITY = 1;
@@ -54,7 +54,7 @@ export class Tests implements vscode.Disposable {
     );
     coverage.loadDetailedCoverage = (_run, covered) =>
       Promise.resolve(covered instanceof ModelCoverage ? covered.details : []);
-    const watcher = vscode.workspace.createFileSystemWatcher(PATTERN, false, true, true);
+    const watcher = vscode.workspace.createFileSystemWatcher(MODEL_FILES, false, true, true);
     watcher.onDidCreate((uri) => {
       this.gone.delete(uri.toString());
       this.model(uri);
@@ -71,7 +71,7 @@ export class Tests implements vscode.Disposable {
   }
 
   private async discover(): Promise<void> {
-    const found = await vscode.workspace.findFiles(PATTERN, "**/node_modules/**");
+    const found = await vscode.workspace.findFiles(MODEL_FILES, "**/node_modules/**");
     const there = new Set(found.map((uri) => uri.toString()));
     for (const [id, { uri }] of this.controller.items) {
       if (uri && vscode.workspace.getWorkspaceFolder(uri) && !there.has(id)) this.controller.items.delete(id);
