@@ -1,0 +1,60 @@
+//! How many threads search, and when they begin.
+
+/// After this many transitions, which take a fifth of a second or so, other threads join a search. A violation that it finds before
+/// does not depend on their number.
+pub const ALONE_TRANSITIONS: u64 = 1_000_000;
+
+/// How many threads may search.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum ThreadCount {
+    /// As many, from the beginning.
+    Exactly(usize),
+    /// One at first; once a search has listed [`ALONE_TRANSITIONS`], up to so many, if it can use them.
+    UpTo(usize),
+}
+
+impl ThreadCount {
+    /// Up to as many as the machine has cores.
+    pub fn of_machine() -> Self {
+        Self::UpTo(cores())
+    }
+
+    /// Up to half as many as the machine has cores: for who serves somebody that does something else meanwhile.
+    pub fn of_half_the_machine() -> Self {
+        Self::UpTo(cores().div_ceil(2))
+    }
+
+    /// At most this many.
+    pub fn most(self) -> usize {
+        match self {
+            Self::Exactly(count) | Self::UpTo(count) => count,
+        }
+    }
+
+    /// This many, if that was asked for.
+    pub fn exactly(self) -> usize {
+        match self {
+            Self::Exactly(count) => count,
+            Self::UpTo(_) => 1,
+        }
+    }
+
+    /// At most this many, one of which searches alone at first; 1 if all begin together.
+    pub fn joining(self) -> usize {
+        match self {
+            Self::Exactly(_) => 1,
+            Self::UpTo(count) => count,
+        }
+    }
+}
+
+impl Default for ThreadCount {
+    fn default() -> Self {
+        Self::UpTo(1)
+    }
+}
+
+/// How many threads run at once; 1 if the system does not say.
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
