@@ -4,12 +4,14 @@
 //! (ATVA 2012), CNDFS:
 //!
 //! ```text
-//! blue(s, i):  s.cyan[i] := true                red(s, i):  Rᵢ := Rᵢ ∪ {s}
-//!   for each t ∈ postᵢ(s):                        for each t ∈ postᵢ(s):
-//!     if not t.cyan[i] and not t.blue:              if t.cyan[i]: report a cycle
-//!       blue(t, i)                                  if t ∉ Rᵢ and not t.red: red(t, i)
+//! blue(s, i):  s.cyan[i] := true;  all_red := true   red(s, i):  Rᵢ := Rᵢ ∪ {s}
+//!   for each t ∈ postᵢ(s):                             for each t ∈ postᵢ(s):
+//!     if not t.cyan[i] and not t.blue:                   if t.cyan[i]: report a cycle
+//!       blue(t, i)                                       if t ∉ Rᵢ and not t.red: red(t, i)
+//!     all_red := all_red and t.red
 //!   s.blue := true
-//!   if s is accepting:
+//!   if all_red: s.red := true
+//!   else if s is accepting:
 //!     Rᵢ := ∅;  red(s, i)
 //!     await: s' is red, for all accepting s' ∈ Rᵢ but s
 //!     s'.red := true, for all s' ∈ Rᵢ
@@ -21,8 +23,14 @@
 //! when its blue search is over, as in the sequential [`crate::cycle::nested_dfs`]; waiting keeps those searches
 //! apart that could spoil each other.
 //!
+//! No state on an acceptance cycle turns red before a cycle is reported. Say that s is the first one. If a red search from b went
+//! over s, then over all that s can reach, since none of it on a cycle with s was red; so also over an accepting state on a cycle
+//! with s. Unless that is b, which is cyan and reported, it was awaited to be red before s. And if all successors of s were red, so
+//! was the next state on the cycle.
+//!
 //! What differs from the paper:
 //!
+//! * A state all of whose successors are red is red without a search, as in the sequential search (`all_red`, Gaiser, Schwoon).
 //! * Acceptance stands on transitions ([`Marks::ACCEPTING`]). So a state is the state and whether it was
 //!   reached by an accepting transition: then it is accepting. Where all transitions into a state agree, as those
 //!   of a claim do, there are no more of these than there are states.
@@ -105,6 +113,7 @@ where
             mine: CYAN_FIRST << (thread % CYAN_BITS),
             cyan: (CYAN_BITS < workers.threads).then(StateSet::default),
             r: StateSet::default(),
+            all_red: Vec::new(),
         };
         let run = search.search();
         search.explorer.publish();
@@ -122,6 +131,8 @@ struct Cndfs<'a, M: Model> {
     cyan: Option<StateSet>,
     /// Rᵢ.
     r: StateSet,
+    /// For each state of the blue search on the stack: whether all its successors up to now are red.
+    all_red: Vec<bool>,
 }
 
 impl<M: Model> Cndfs<'_, M> {
@@ -135,6 +146,7 @@ impl<M: Model> Cndfs<'_, M> {
         }
         let before = self.explorer.access.set(start.key, self.mine);
         self.explorer.begin(&start, note(before));
+        self.all_red.push(true);
         self.turn_cyan(start.key);
         loop {
             match self.explorer.next()? {
@@ -164,8 +176,10 @@ impl<M: Model> Cndfs<'_, M> {
             if accepting(Some(t.key)) || accepting(self.explorer.stored().next_back()) {
                 return self.cycle(t.key);
             }
+            self.successor_is(bits);
             self.prune();
         } else if bits & BLUE != 0 {
+            self.successor_is(bits);
             self.prune();
         } else if bits & CYAN != 0 && !t.again {
             self.explorer.defer();
@@ -181,7 +195,17 @@ impl<M: Model> Cndfs<'_, M> {
     fn enter_in_blue(&mut self, t: Key, note: u8) {
         self.explorer.share.revisits += u64::from(note == UNCOUNTED);
         self.explorer.enter(t, note);
+        self.all_red.push(true);
+        self.explorer.beside_bytes = self.all_red.capacity() as u64;
         self.turn_cyan(t);
+    }
+
+    /// Takes note of a successor of the state of the blue search on top, which has these bits.
+    #[inline]
+    fn successor_is(&mut self, bits: u32) {
+        if let Some(all_red) = self.all_red.last_mut() {
+            *all_red &= bits & RED != 0;
+        }
     }
 
     fn arrive_in_red(&mut self, t: Arrival) -> Run<Why<M>> {
@@ -210,16 +234,20 @@ impl<M: Model> Cndfs<'_, M> {
             self.explorer.leave();
             return ControlFlow::Continue(());
         }
-        if note & SEED == 0 {
-            self.explorer.access.set(s, BLUE);
-            if s.is_reached_otherwise() {
-                self.r.insert(&mut self.explorer.access, s, ());
-                self.explorer.list_again(note | SEED);
-                return ControlFlow::Continue(());
-            }
-        } else {
+        let is_searched = note & SEED != 0;
+        if is_searched {
             self.turn_red(s)?;
         }
+        let all_red = self.all_red.last().is_some_and(|&all_red| all_red);
+        let new = if is_searched { 0 } else if all_red { BLUE | RED } else { BLUE };
+        let bits = new | self.explorer.access.set(s, new);
+        if s.is_reached_otherwise() && bits & RED == 0 {
+            self.r.insert(&mut self.explorer.access, s, ());
+            self.explorer.list_again(note | SEED);
+            return ControlFlow::Continue(());
+        }
+        self.all_red.pop();
+        self.successor_is(bits);
         self.explorer.access.clear(s, self.mine);
         if let Some(cyan) = &mut self.cyan {
             cyan.remove(&mut self.explorer.access, s, ());
