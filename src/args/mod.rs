@@ -157,8 +157,8 @@ pub struct Question {
     #[command(flatten)]
     pub delays: DelayFlags,
 
-    /// Number of worker threads (default: one at first; when a search for a violation of safety takes longer than a moment, as
-    /// many as the machine has cores).
+    /// Number of worker threads (default: one at first; as many as the machine has cores once a search takes longer than a moment,
+    /// if it can use them)
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = "How to check")]
     pub threads: Option<u16>,
 

@@ -99,7 +99,7 @@ impl Stops<'_> {
 /// Audits what a search over this store found out, if that is a proof, in as many states as was asked for.
 pub fn audit<V>(
     model: &mut impl Auditable,
-    store: &mut impl VisitedSet,
+    store: &mut dyn VisitedSet,
     outcome: &SearchOutcome<V>,
     asked: Audit,
     stops: &Stops<'_>,
@@ -138,7 +138,7 @@ struct Extent {
 /// Audits states; how many there were.
 fn audit_states(
     model: &mut impl Auditable,
-    store: &mut impl VisitedSet,
+    store: &mut dyn VisitedSet,
     Extent { states_max, listed_max }: Extent,
     stops: &Stops<'_>,
 ) -> Result<u64, String> {

@@ -16,13 +16,13 @@ use std::sync::Arc;
 const WORDS_PER_TRANSITION: u64 = 64;
 
 /// Compares what a search rests on with the reference interpreter, state by state.
-pub(super) struct Auditor<'a, S> {
+pub(super) struct Auditor<'a> {
     program: Arc<Program>,
     watch: Watch,
     /// Only what the claim does wrong is a violation.
     is_infinite: bool,
     hidden_words: usize,
-    pub(super) store: &'a mut S,
+    pub(super) store: &'a mut dyn VisitedSet,
     /// Transitions listed so far; those of large states count more than once.
     pub(super) listed: u64,
 }
@@ -45,8 +45,8 @@ type Successors = Vec<(Transition, Vec<u32>)>;
 /// What the machine lists, where that leads in its words, and how the list ends.
 type Listed = (Vec<Transition>, Vec<Vec<u32>>, MachineEnding);
 
-impl<'a, S: VisitedSet> Auditor<'a, S> {
-    pub(super) fn new(machine: &SearchedMachine, store: &'a mut S) -> Self {
+impl<'a> Auditor<'a> {
+    pub(super) fn new(machine: &SearchedMachine, store: &'a mut dyn VisitedSet) -> Self {
         Self {
             program: Arc::clone(machine.shared_program()),
             watch: machine.machine().watch(),

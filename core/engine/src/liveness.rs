@@ -5,16 +5,17 @@ use crate::reachable::audited;
 use crate::shortest::add_shortest;
 use crate::task::{Checked, Job, measured, refused};
 use fabius_audit::{Auditable, Audited};
-use fabius_model::SearchedMachine;
 use fabius_model::reduction::{self, Preserve, Reduced, WhyNot};
+use fabius_model::{Places, SearchedMachine};
 use fabius_observe::{CheckContext, EngineObserver, Goal, Task};
 use fabius_program::meaning::Fault;
 use fabius_program::{Action, Expr, Move, ProcessId, Program, ProgressOn};
 use fabius_search::cycle::{self, CycleOutcome, CycleQuestion};
+use fabius_search::store::VisitedSet;
 use fabius_search::{self as search, Processes, TreeStore, parallel};
 use fabius_task::query::{CycleSearch, LivenessQuery, liveness_query};
 use fabius_task::report::{OFF, ON, PropertyReport};
-use fabius_task::settings::{Fairness, Settings};
+use fabius_task::settings::{ALONE_BEFORE_ANEW_TRANSITIONS, Fairness, Settings, ThreadCount};
 use fabius_verdict as verdict;
 use std::sync::Arc;
 
@@ -34,7 +35,12 @@ fn word(search: CycleSearch, threads: usize) -> &'static str {
 type CycleFound = CycleOutcome<Move, Fault>;
 
 /// Looks for infinite runs that violate a property, and confirms what was found.
-pub(crate) fn check(job: Job<'_>, search: CycleSearch, threads: usize, context: &mut CheckContext<'_>) -> Checked {
+pub(crate) fn check(
+    job: Job<'_>,
+    search: CycleSearch,
+    threads: ThreadCount,
+    context: &mut CheckContext<'_>,
+) -> Checked {
     let Job { loaded, planned, settings, .. } = job;
     let (query, mut machine) = match prepare(job, search) {
         Ok(prepared) => prepared,
@@ -46,19 +52,21 @@ pub(crate) fn check(job: Job<'_>, search: CycleSearch, threads: usize, context: 
         Err(finding) => return Checked::faulty(planned, *finding),
     };
     let task = job.task();
-    let began = (context.now)();
-    let engine_observer = EngineObserver::new(&task, context, Goal::Violation, machine.places(), None);
+    let (began, places) = ((context.now)(), machine.places());
     let reduction = reduction(&query, settings);
-    let (outcome, store_bytes, audited) = match &reduction {
+    let explored = match &reduction {
         Ok(Some(plan)) => {
-            explore(&task, &query, threads, &mut Reduced::of(machine.clone(), plan.clone()), engine_observer)
+            let mut reduced = Reduced::of(machine.clone(), plan.clone());
+            explore(&task, &query, threads, (&mut reduced, places), context)
         }
-        _ => explore(&task, &query, threads, &mut machine, engine_observer),
+        _ => explore(&task, &query, threads, (&mut machine, places), context),
     };
+    let Explored { outcome, store_bytes, audited, states_before } = explored;
     let seconds = ((context.now)() - began).as_secs_f64();
     let report = PropertyReport {
         reduction: reduction_words(&reduction),
-        search: word(search, threads),
+        search: word(search, outcome.workers.len()),
+        states_before,
         bytes_per_state: store_bytes as f64 / outcome.statistics.states.max(1) as f64,
         ..measured(planned, &outcome, seconds)
     };
@@ -119,45 +127,77 @@ fn reduction_words(reduction: &Result<Option<reduction::Plan>, WhyNot>) -> Strin
     }
 }
 
-/// Runs the search; the outcome, the memory of its store, and what the audit of a proof came to.
+/// What a search found, and what that rests on.
+pub(crate) struct Explored {
+    pub outcome: CycleFound,
+    /// Memory of the states.
+    store_bytes: u64,
+    /// What the audit of a proof came to.
+    audited: Audited,
+    /// The states that were stored before the search began anew.
+    states_before: u64,
+}
+
+/// Runs the search. One thread begins if others may join; where that is not enough, all of them begin anew.
 pub(crate) fn explore<M>(
     task: &Task<'_>,
     query: &LivenessQuery,
-    threads: usize,
-    machine: &mut M,
-    mut engine_observer: EngineObserver<'_, '_>,
-) -> (CycleFound, u64, Audited)
+    threads: ThreadCount,
+    (machine, places): (&mut M, Places),
+    context: &mut CheckContext<'_>,
+) -> Explored
 where
     M: Processes<Label = Move, Fault = Fault> + Auditable + Clone + Send,
 {
-    let cancel = engine_observer.context.cancel.clone();
+    let cancel = context.cancel.clone();
     let settings = search::Settings { limits: task.settings.limits, stop_at: search::StopAt::First, cancel };
-    macro_rules! with_store {
+    let threads = threads.together().filter(|_| query.search != CycleSearch::Components);
+    let mut states_before = 0;
+    if threads.is_none_or(|(_, alone)| 0 < alone) {
+        let observer = EngineObserver::new(task, context, Goal::Violation, places.clone(), None);
+        let mut observer = if threads.is_some() { observer.up_to(ALONE_BEFORE_ANEW_TRANSITIONS) } else { observer };
+        let (outcome, store_bytes, mut visited) = alone(query, machine, &mut observer, &settings);
+        if !observer.is_spent() {
+            let audited = audited(machine, &mut *visited, &outcome, task.settings, context);
+            return Explored { outcome, store_bytes, audited, states_before };
+        }
+        states_before = outcome.statistics.states;
+    }
+    let mut machines = vec![machine.clone(); threads.map_or(1, |(count, _)| count)];
+    let mut observer = EngineObserver::new(task, context, Goal::Violation, places, None);
+    let (outcome, mut visited) = match query.search {
+        CycleSearch::DfsFifo => {
+            parallel::dfs_fifo(&mut machines, &mut observer, &settings, parallel::Levels::Free, SEED)
+        }
+        _ => parallel::cndfs(&mut machines, &mut observer, &settings, SEED),
+    };
+    let audited = audited(machine, &mut visited, &outcome, task.settings, context);
+    Explored { store_bytes: visited.memory_bytes(), outcome, audited, states_before }
+}
+
+/// Runs the search with one thread; what it found, the memory of the states, and the states.
+fn alone<M>(
+    query: &LivenessQuery,
+    machine: &mut M,
+    observer: &mut EngineObserver<'_, '_>,
+    settings: &search::Settings,
+) -> (CycleFound, u64, Box<dyn VisitedSet>)
+where
+    M: Processes<Label = Move, Fault = Fault>,
+{
+    macro_rules! over_a_tree {
         ($store:ident => $outcome:expr) => {{
             let mut $store = TreeStore::default();
             let outcome = $outcome;
-            let store_bytes = search::Store::memory_bytes(&$store);
-            let audited = audited(machine, &mut $store, &outcome, task.settings, engine_observer.context);
-            (outcome, store_bytes, audited)
+            (outcome, search::Store::memory_bytes(&$store), Box::new($store))
         }};
-    }
-    if 1 < threads && query.search != CycleSearch::Components {
-        let mut machines = vec![machine.clone(); threads];
-        let outcome = match query.search {
-            CycleSearch::DfsFifo => {
-                parallel::dfs_fifo(&mut machines, &mut engine_observer, &settings, parallel::Levels::Free, SEED)
-            }
-            _ => parallel::cndfs(&mut machines, &mut engine_observer, &settings, SEED),
-        };
-        let memory_bytes = outcome.statistics.memory_bytes;
-        return (outcome, memory_bytes, None);
     }
     match query.search {
         CycleSearch::DfsFifo => {
-            with_store!(store => cycle::dfs_fifo(machine, &mut store, &mut engine_observer, &settings, cycle::Order::Strict))
+            over_a_tree!(store => cycle::dfs_fifo(machine, &mut store, observer, settings, cycle::Order::Strict))
         }
         CycleSearch::NestedDfs => {
-            with_store!(store => cycle::nested_dfs(machine, &mut store, &mut engine_observer, &settings, cycle::NoReduction))
+            over_a_tree!(store => cycle::nested_dfs(machine, &mut store, observer, settings, cycle::NoReduction))
         }
         CycleSearch::Components => {
             let fairness = match query.fairness {
@@ -166,8 +206,8 @@ where
                 Fairness::Strong => cycle::Fairness::Strong,
             };
             let question = CycleQuestion { goal: query.goal, fairness };
-            with_store!(store => {
-                cycle::components(machine, &mut store, &mut engine_observer, &settings, cycle::NoReduction, question)
+            over_a_tree!(store => {
+                cycle::components(machine, &mut store, observer, settings, cycle::NoReduction, question)
             })
         }
     }

@@ -32,14 +32,6 @@ pub(crate) struct Explored {
     pub audited: Audited,
 }
 
-impl Explored {
-    /// What several threads found.
-    pub(crate) fn by_threads(outcome: SearchOutcome, keys: Vec<u64>) -> Self {
-        let store_bytes = outcome.statistics.memory_bytes;
-        Self { outcome, store_bytes, keys, audited: None }
-    }
-}
-
 /// How the reachable states are searched.
 #[derive(Clone, Copy)]
 pub(crate) struct How {
@@ -60,12 +52,8 @@ pub(crate) fn explore(
     let mut engine_observer = EngineObserver::new(task, context, Goal::Violation, machine.places(), None);
     let settings = search::Settings { limits, stop_at, cancel: engine_observer.context.cancel.clone() };
     let breadth = how.order == Order::BreadthFirst;
-    if 1 < how.threads.exactly() {
-        let outcome = together(machine, how.threads.exactly(), &mut engine_observer, &settings);
-        return Explored::by_threads(outcome, engine_observer.keys);
-    }
-    if 1 < how.threads.joining() {
-        let mut joined = joined(machine, how.threads.joining(), &mut engine_observer, &settings);
+    if let Some(threads) = how.threads.together() {
+        let mut joined = joined(machine, threads, &mut engine_observer, &settings);
         let EngineObserver { keys, context, .. } = engine_observer;
         let audited = joined.audited(machine, task.settings, context);
         return joined.explored(keys, audited);
@@ -100,28 +88,14 @@ pub(crate) fn run<M: Model<Label = Move, Fault = Fault>, S: search::Store>(
     Explored { outcome, store_bytes: store.memory_bytes(), keys: engine_observer.keys, audited: None }
 }
 
-/// Searches with several threads.
-pub(crate) fn together(
-    machine: &mut SearchedMachine,
-    threads: usize,
-    observer: &mut impl search::Observer<Move, Fault>,
-    settings: &search::Settings,
-) -> SearchOutcome {
-    let mut machines = machine.clones(threads);
-    let outcome = search::parallel::reach(&mut machines, observer, settings, SEED);
-    machines.iter().for_each(|clone| machine.learn(clone));
-    outcome
-}
-
-/// Searches with one thread, which others join if the search takes a while.
+/// Searches with several threads, which join the first one once it has listed some transitions.
 pub(crate) fn joined(
     machine: &mut SearchedMachine,
-    threads: usize,
+    threads: (usize, u64),
     observer: &mut impl search::Observer<Move, Fault>,
     settings: &search::Settings,
 ) -> Joined {
-    let reached =
-        search::parallel::reach_from_depth_first(machine, (threads, ALONE_TRANSITIONS), observer, settings, SEED);
+    let reached = search::parallel::reach(machine, threads, observer, settings, SEED);
     reached.models.iter().for_each(|clone| machine.learn(clone));
     Joined { outcome: reached.outcome, visited: reached.visited }
 }
@@ -150,7 +124,7 @@ impl Joined {
     ) -> Audited {
         match &mut self.visited {
             Visited::Alone(store) => audited(model, store, &self.outcome, settings, context),
-            Visited::Together(store) => audited(model, store, &self.outcome, settings, context),
+            Visited::Together(store) => audited(model, &mut **store, &self.outcome, settings, context),
         }
     }
 }
@@ -200,7 +174,7 @@ pub(crate) fn shortest(
 /// Audits what a search over this store found out, if that is a proof.
 pub(crate) fn audited<V>(
     model: &mut impl Auditable,
-    store: &mut impl VisitedSet,
+    store: &mut dyn VisitedSet,
     outcome: &search::SearchOutcome<V>,
     settings: &Settings,
     context: &CheckContext<'_>,

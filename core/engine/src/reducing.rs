@@ -9,7 +9,7 @@ use fabius_search::reduce::OffStack;
 use fabius_search::{self as search, StopAt, TreeStore};
 use fabius_task::query::event_trace;
 use fabius_task::report::{OFF, ON};
-use fabius_task::settings::{ALONE_TRANSITIONS, Order, Storage};
+use fabius_task::settings::{Order, Storage, ThreadCount};
 
 /// The reduction that needs no stack leaves more states: only this many threads are faster with it than one with the other.
 const THREADS_FOR_LOOPS: usize = 4;
@@ -42,8 +42,11 @@ pub(crate) fn explore(
     let has_trace = event_trace(task.program).map(|_| WhyNot::Trace);
     let (until, now) = (settings.until, context.now);
     let is_late = || until.is_some_and(|until| until <= now());
-    let alone = how.threads.exactly() == 1 && how.threads.joining() < THREADS_FOR_LOOPS;
-    let proviso = if alone { Proviso::Stack } else { Proviso::Loops };
+    let are_enough = match how.threads {
+        ThreadCount::Exactly(count) => 1 < count,
+        ThreadCount::UpTo(count) => THREADS_FOR_LOOPS <= count,
+    };
+    let proviso = if are_enough { Proviso::Loops } else { Proviso::Stack };
     let (first, cancel) = (settings.whole_states_max, context.cancel.clone());
     let mut trials = Trials::new(machine, proviso, has_trace, first, &is_late, cancel);
     let mut states_before = 0;
@@ -80,12 +83,8 @@ fn beside_trials(
     let observer = EngineObserver::new(task, context, Goal::Violation, machine.places(), None);
     let searching = search_settings(limits, &observer);
     let mut observer = Trying::new(observer, trials, limits);
-    if 1 < how.threads.exactly() {
-        let outcome = reachable::together(machine, how.threads.exactly(), &mut observer, &searching);
-        return Explored::by_threads(outcome, observer.observer.keys);
-    }
-    if 1 < how.threads.joining() {
-        let mut joined = reachable::joined(machine, how.threads.joining(), &mut observer, &searching);
+    if let Some(threads) = how.threads.together() {
+        let mut joined = reachable::joined(machine, threads, &mut observer, &searching);
         let keys = observer.observer.keys;
         let audited = if trials.pays() { None } else { joined.audited(machine, task.settings, context) };
         return joined.explored(keys, audited);
@@ -108,19 +107,12 @@ fn explore_reduced(
 ) -> Explored {
     let mut observer = EngineObserver::new(task, context, Goal::Violation, machine.places(), None);
     let searching = search_settings(task.settings.limits, &observer);
-    if proviso == Proviso::Loops && 1 < how.threads.joining() {
-        let (threads, settings) = ((how.threads.joining(), ALONE_TRANSITIONS), task.settings);
-        let reached =
-            search::parallel::reach_from_depth_first(&mut reduced, threads, &mut observer, &searching, reachable::SEED);
+    if let Some(threads) = how.threads.together().filter(|_| proviso == Proviso::Loops) {
+        let reached = search::parallel::reach(&mut reduced, threads, &mut observer, &searching, reachable::SEED);
         let mut joined = Joined { outcome: reached.outcome, visited: reached.visited };
         let keys = observer.keys;
-        let audited = joined.audited(&mut reduced, settings, context);
+        let audited = joined.audited(&mut reduced, task.settings, context);
         return joined.explored(keys, audited);
-    }
-    if 1 < how.threads.exactly() {
-        let mut models = vec![reduced; how.threads.exactly()];
-        let outcome = search::parallel::reach(&mut models, &mut observer, &searching, reachable::SEED);
-        return Explored::by_threads(outcome, observer.keys);
     }
     let mut reduced = OffStack::new(reduced);
     let mut store = TreeStore::new();

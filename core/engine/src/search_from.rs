@@ -107,9 +107,9 @@ fn infinite(
     let machine = SearchedMachine::infinite(Arc::clone(&target.program), target.watch);
     let machine = machine.map_err(|refusal| refusal.to_string())?;
     let mut machine = machine.beginning_after(path, held).ok_or(IMPOSSIBLE)?;
-    let engine_observer = EngineObserver::new(task, context, Goal::Violation, machine.places(), None);
-    let (outcome, ..) =
-        crate::liveness::explore(task, &query, task.settings.threads.exactly(), &mut machine, engine_observer);
+    let places = machine.places();
+    let explored = crate::liveness::explore(task, &query, task.settings.threads, (&mut machine, places), context);
+    let outcome = explored.outcome;
     let (statistics, completeness) = (outcome.statistics, outcome.completeness);
     let cut = machine.cut_runs().sentence(&target.program, &task.loaded.map);
     let budget = task.settings.clarify_infinite_transitions(statistics.transitions());

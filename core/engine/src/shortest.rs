@@ -9,6 +9,7 @@ use fabius_program::{CLAIM_PID, Move, meaning::Fault};
 use fabius_search::cycle::{self, CycleQuestion, Found as FoundCycle, ShortestBounds};
 use fabius_search::{self as search, Completeness, ProcessSet, StopAt, TreeStore};
 use fabius_task::query::LivenessQuery;
+use fabius_task::report::PropertyReport;
 use fabius_task::settings::{Fairness, Order};
 use fabius_witness::RunFairness;
 
@@ -22,6 +23,10 @@ const WITHOUT_SHARE: u64 = 2;
 /// Whether fair runs do the same is asked with this part of the work that a shorter run is worth: it is one sentence more, and
 /// where it is not found soon, it takes all that it is given.
 const FAIR_SHARE: u64 = 5;
+
+/// How soon several threads find a run depends on their pace. Which run is shown should not: it is shortened as if the search had
+/// listed at least this many transitions, with which the budget is as large as it gets.
+const FOUND_TOGETHER_MIN: u64 = 100_000;
 
 type Run = FoundCycle<Move, Fault>;
 
@@ -44,7 +49,9 @@ pub(crate) fn add_shortest(
         checked.confirm(job, found, context);
         return false;
     }
-    let budget = task.settings.clarify_infinite_transitions(checked.report.transitions);
+    let PropertyReport { transitions, threads, .. } = checked.report;
+    let found_with = if threads < 2 { transitions } else { transitions.max(FOUND_TOGETHER_MIN) };
+    let budget = task.settings.clarify_infinite_transitions(found_with);
     let fair_runs = fair_runs(task, query, machine, budget / FAIR_SHARE, context).unwrap_or_else(|failure| {
         checked.failure.get_or_insert(failure);
         FairRuns::NotAsked

@@ -121,8 +121,12 @@ impl Checked {
     /// Says which search it was, if there was one.
     pub(crate) fn describe(&mut self, choice: &Choice, program: &Program, planned: &Planned) {
         let ran = !self.report.search.is_empty();
-        let joined = self.report.threads;
-        let strategy = |report: StrategyReport| StrategyReport { threads: report.threads.max(joined), ..report };
+        let PropertyReport { search, threads, .. } = self.report;
+        let strategy = |report: StrategyReport| match threads {
+            0 | 1 => report,
+            // With several threads, the algorithm can be another one.
+            _ => StrategyReport { algorithm: search.to_owned(), threads, ..report },
+        };
         self.report.strategy = ran.then(|| strategy(choice.report(program, planned.question)));
     }
 

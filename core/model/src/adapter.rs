@@ -32,6 +32,7 @@ pub struct SearchedMachine {
 const SILENT_STEPS_MAX: usize = 3;
 
 /// Tells where the processes of a state are.
+#[derive(Clone)]
 pub struct Places {
     machine: Machine,
 }

@@ -29,8 +29,10 @@ pub struct EngineObserver<'a, 'b> {
     began: Duration,
     /// When the time for the property is used up.
     until: Option<Duration>,
-    /// How many transitions may be listed, if what is looked for only makes a violation clearer.
+    /// How many transitions may be listed, if there is a limit …
     transitions_max: Option<u64>,
+    /// … and whether that ended the search.
+    is_spent: bool,
     /// The violation whose shorter run is looked for, by its key.
     sought: Option<u64>,
     /// The keys of the violations met, in order, each once.
@@ -59,6 +61,7 @@ impl<'a, 'b> EngineObserver<'a, 'b> {
             began,
             until: task.settings.until,
             transitions_max: None,
+            is_spent: false,
             sought,
             keys: Vec::new(),
         }
@@ -66,7 +69,17 @@ impl<'a, 'b> EngineObserver<'a, 'b> {
 
     /// Ends the search once it has listed what is left of a budget.
     pub fn within(self, budget: &Budget) -> Self {
-        Self { transitions_max: Some(budget.transitions()), ..self }
+        self.up_to(budget.transitions())
+    }
+
+    /// Ends the search once it has listed this many transitions.
+    pub fn up_to(self, transitions: u64) -> Self {
+        Self { transitions_max: Some(transitions), ..self }
+    }
+
+    /// Whether the search ended since it had listed all the transitions that it might.
+    pub fn is_spent(&self) -> bool {
+        self.is_spent
     }
 
     fn reader(&self) -> Reader<'_> {
@@ -92,6 +105,7 @@ impl EngineObserver<'_, '_> {
             return ControlFlow::Break(StopReason::Timeout);
         }
         if self.transitions_max.is_some_and(|max| max <= listed(statistics)) {
+            self.is_spent = true;
             return ControlFlow::Break(StopReason::States);
         }
         if self.sought.is_some_and(|key| self.keys.contains(&key)) {

@@ -38,7 +38,7 @@ pub(crate) struct DepthFirst<'a, M: Model, S: Store, O> {
     model: &'a mut M,
     store: &'a mut S,
     observer: &'a mut O,
-    budget: Budget<'a>,
+    pub(crate) budget: Budget<'a>,
     /// After this many transitions, others go on.
     transitions_max: u64,
     pub(crate) stack: DfsStack<M, (), S::Probe>,

@@ -110,6 +110,11 @@ impl<'a> Budget<'a> {
         Self { settings, limits: settings.limits, steps_left: 0 }
     }
 
+    /// How much the search may use now.
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
     /// Takes a step; whether it is time to [`Self::look`].
     #[inline]
     pub(crate) fn step_is_due(&mut self) -> bool {

@@ -63,7 +63,7 @@ pub enum Strategy {
         /// Which infinite runs count.
         fairness: Fairness,
         /// Worker threads.
-        threads: usize,
+        threads: ThreadCount,
     },
     /// For infinite runs, by increasing number of delays.
     DelayedCycles {
@@ -231,7 +231,7 @@ impl Choice {
             Strategy::DelayedCycles { delaying, threads, .. } => {
                 StrategyReport { threads: *threads, ..by_delays(delaying, program, report) }
             }
-            Strategy::Cycles { threads, .. } => StrategyReport { threads: *threads, ..report },
+            Strategy::Cycles { threads, .. } => StrategyReport { threads: threads.exactly(), ..report },
             Strategy::Depth(depth) | Strategy::DeepCycles(depth) => {
                 StrategyReport { depth_bound: depth.cut_off, depth_increment: Some(depth.increment), ..report }
             }

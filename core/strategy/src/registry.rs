@@ -61,7 +61,7 @@ pub const SEARCHES: &[Row] = &[
         order: "depth-first",
         questions: &[Safety],
         asked_by: &[&[Threads]],
-        supports: &[DEPTH_FIRST, TREE, &[Threads, MaxDepth, Prune, KeepGoing]],
+        supports: &[DEPTH_FIRST, TREE, &[Threads, MaxDepth, Prune, KeepGoing, FullAudit]],
         build: |settings| exhaustive(settings, Storage::Tree, settings.threads),
     },
     Row {
@@ -168,7 +168,7 @@ pub const SEARCHES: &[Row] = &[
         questions: &[Livelock],
         asked_by: &[],
         supports: &[DEPTH_FIRST, TREE, ANY_PROGRESS, &[CyclesBy(Cycles::DfsFifo), Threads, MaxDepth, Prune, FullAudit]],
-        build: |settings| cycles(settings, CycleSearch::DfsFifo, settings.threads.exactly()),
+        build: |settings| cycles(settings, CycleSearch::DfsFifo, may_be_joined(settings)),
     },
     Row {
         name: "ndfs",
@@ -181,7 +181,7 @@ pub const SEARCHES: &[Row] = &[
             TREE,
             &[ProgressOn(Progress::States), CyclesBy(Cycles::NestedDfs), MaxDepth, Prune, FullAudit],
         ],
-        build: |settings| cycles(settings, CycleSearch::NestedDfs, 1),
+        build: |settings| cycles(settings, CycleSearch::NestedDfs, may_be_joined(settings)),
     },
     Row {
         name: "cndfs",
@@ -192,9 +192,9 @@ pub const SEARCHES: &[Row] = &[
         supports: &[
             DEPTH_FIRST,
             TREE,
-            &[ProgressOn(Progress::States), CyclesBy(Cycles::NestedDfs), Threads, MaxDepth, Prune],
+            &[ProgressOn(Progress::States), CyclesBy(Cycles::NestedDfs), Threads, MaxDepth, Prune, FullAudit],
         ],
-        build: |settings| cycles(settings, CycleSearch::NestedDfs, settings.threads.exactly()),
+        build: |settings| cycles(settings, CycleSearch::NestedDfs, settings.threads),
     },
     Row {
         name: "scc",
@@ -208,7 +208,7 @@ pub const SEARCHES: &[Row] = &[
             ANY_PROGRESS,
             &[Fair(Fairness::Weak), Fair(Fairness::Strong), CyclesBy(Cycles::Components), MaxDepth, Prune, FullAudit],
         ],
-        build: |settings| cycles(settings, CycleSearch::Components, 1),
+        build: |settings| cycles(settings, CycleSearch::Components, ThreadCount::Exactly(1)),
     },
     Row {
         name: "map",
@@ -261,11 +261,14 @@ pub const SEARCHES: &[Row] = &[
 /// What all searches that draw runs support.
 const SAMPLES: &[Feature] = &[Mode(DelayMode::Sample), Runs, Shard, Seed, RandomSeed, MaxDepth, KeepGoing];
 
-/// The threads that may join a depth-first search: none where the order is to be strict, or states could be missed.
+/// The threads of a depth-first search: none may join it where the order is to be strict, or states could be missed.
 fn may_be_joined(settings: &Settings) -> ThreadCount {
     let is_free = settings.search == Order::DepthFirstThenShorten && settings.limits.depth_max.is_none();
     let is_exact = settings.store.unwrap_or_default().is_exact();
-    if is_free && is_exact { settings.threads } else { ThreadCount::Exactly(1) }
+    match settings.threads {
+        ThreadCount::UpTo(_) if !(is_free && is_exact) => ThreadCount::Exactly(1),
+        threads => threads,
+    }
 }
 
 fn exhaustive(settings: &Settings, store: Storage, threads: ThreadCount) -> Strategy {
@@ -280,7 +283,7 @@ fn samples(settings: &Settings, kind: SampleKind) -> Strategy {
     Strategy::Samples { delaying: delaying(settings, DelayMode::Sample), kind }
 }
 
-fn cycles(settings: &Settings, search: CycleSearch, threads: usize) -> Strategy {
+fn cycles(settings: &Settings, search: CycleSearch, threads: ThreadCount) -> Strategy {
     Strategy::Cycles { search, fairness: settings.fairness, threads }
 }
 

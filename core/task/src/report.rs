@@ -221,7 +221,7 @@ pub struct PropertyReport {
     pub strategy: Option<StrategyReport>,
     /// `on` if orders of independent steps were left out, `off` if not; with a reason where the model is it.
     pub reduction: String,
-    /// States that a search without the reduction had stored before this one began anew with it.
+    /// States that were stored before the search began anew, with the reduction or with more threads.
     #[serde(skip_serializing_if = "is_zero")]
     pub states_before: u64,
     /// States stored.

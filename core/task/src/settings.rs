@@ -7,7 +7,7 @@ pub use ordered::{
     CheckpointFiles, DEPTH_INCREMENT, DelayMode, Delaying, DepthBounding, OwnScheduler, SampleKind, Save,
     SchedulerBase, SchedulerChoice, Shard,
 };
-pub use threads::{ALONE_TRANSITIONS, ThreadCount};
+pub use threads::{ALONE_BEFORE_ANEW_TRANSITIONS, ALONE_TRANSITIONS, ThreadCount};
 
 use crate::pool::Processes;
 use fabius_base::Limits;

@@ -2,7 +2,7 @@
 
 use fabius_base::{Cancel, Code, Limits};
 use fabius_engine::report::{PropertyReport, Stopped, ViolationClass};
-use fabius_engine::settings::{DepthBounding, Progress, ThreadCount};
+use fabius_engine::settings::{ALONE_BEFORE_ANEW_TRANSITIONS, DepthBounding, Progress, ThreadCount};
 use fabius_engine::{CheckContext, Cycles, Delaying, Fairness, Order, Outcome, Settings, Verdict, check, load};
 use std::cell::Cell;
 use std::time::Duration;
@@ -415,5 +415,55 @@ fn a_runtime_error_that_cannot_happen_does_not_matter() {
     let text = BEHIND_AN_ERROR.replace("i = 2", "i = 1").replace("x = 1 ::", "x = 3 ::");
     for settings in ways() {
         assert_eq!(property(&text, "never_one", &settings).verdict, Verdict::Holds, "{settings:?}");
+    }
+}
+
+/// Many states; what happens for ever is what `LAST` does in the end.
+const COUNTERS: &str = "byte a, b, c;
+proctype Count() {
+    do
+    :: a < 32 -> a++
+    :: b < 32 -> b++
+    :: c < 32 -> c++
+    :: a == 32 && b == 32 && c == 32 -> progress: skip; LAST
+    od
+}
+init { run Count() }
+ltl grows { [] <> (a == 32) }
+ltl ends { <> [] (a == 32) }";
+
+#[test]
+fn threads_that_join_find_what_one_thread_finds() {
+    for (last, hold) in [("a = 0", ["progress", "grows"]), ("do :: b = 1 - b od", ["grows", "ends"])] {
+        let text = COUNTERS.replace("LAST", last);
+        for name in ["progress", "grows", "ends"] {
+            let with = |threads| {
+                let settings = Settings { threads, reduction: false, ..Settings::default() };
+                property(&text, name, &settings)
+            };
+            let alone = with(ThreadCount::Exactly(1));
+            assert_eq!((alone.states_before, alone.threads), (0, 0), "{name}: {last}");
+            for (threads, begins_alone) in [(ThreadCount::UpTo(2), true), (ThreadCount::Exactly(2), false)] {
+                let several = with(threads);
+                let strategy = several.strategy.as_ref().expect("a search");
+                // A violation that one thread finds soon needs no other.
+                let is_soon = begins_alone && alone.transitions < ALONE_BEFORE_ANEW_TRANSITIONS;
+                let threads = if is_soon { 1 } else { 2 };
+                assert_eq!((several.verdict, strategy.threads), (alone.verdict, threads), "{name}: {last}");
+                assert_eq!(0 < several.states_before, begins_alone && !is_soon, "{name}: {last}");
+                if alone.verdict == Verdict::Holds {
+                    assert!(several.audited.is_some() && alone.audited.is_some(), "{name}: {last}");
+                    assert_eq!((several.states, several.exhaustive), (alone.states, true), "{name}: {last}");
+                }
+                let shortest = |report: &PropertyReport| {
+                    let violation = report.violations.first().filter(|violation| violation.shortest);
+                    violation.map(|violation| violation.trace.clone())
+                };
+                if let (Some(theirs), Some(its)) = (shortest(&several), shortest(&alone)) {
+                    assert!(theirs == its, "{name}: {last}");
+                }
+            }
+            assert_eq!(alone.verdict == Verdict::Holds, hold.contains(&name), "{name}: {last}");
+        }
     }
 }

@@ -169,8 +169,7 @@ fn faults_are_preserved_where_several_threads_search_the_reduced_model() {
         let Some(whole) = violations(&mut plain, &mut states) else { return Ok(()) };
         let Ok(mut reduced) = Reduced::new(Arc::clone(program), Watch::NOTHING, plan) else { return Ok(()) };
         for threads in [2, 4] {
-            let mut models = vec![reduced.clone(); threads];
-            let outcome = parallel::reach(&mut models, &mut Quiet, &for_all(), 7);
+            let outcome = parallel::reach(&mut reduced.clone(), (threads, 0), &mut Quiet, &for_all(), 7).outcome;
             let Some(part) = listed(&outcome) else { return Err("more states than before".into()) };
             same("violations", &whole, &part)?;
             let mut alone = 0;

@@ -41,7 +41,7 @@
 //!   threads, and all that they wait for comes ([`Exploration::SAME_FOR_ALL`]).
 
 use super::explorer::{Arrival, Event, Exploration, Explorer, UNCOUNTED};
-use super::store::{BITS, Key, MarkedKeys, SharedStore, StateSet};
+use super::store::{BITS, Key, MarkedKeys, SharedStore, SharedTree, StateSet};
 use super::worker_pool::{Run, Show, WorkerPool};
 use crate::cycle::outcome::{CycleOutcome, Found};
 use crate::model::{Marks, Model};
@@ -76,13 +76,13 @@ const SLEEP: Duration = Duration::from_micros(50);
 type Why<M> = Halt<Found<<M as Model>::Label, <M as Model>::Fault>>;
 
 /// Looks for a cycle with an accepting transition, with one thread for each of the models, which must be the
-/// same. The first of them is the caller's thread.
+/// same. The first of them is the caller's thread. The states visited come with what was found.
 pub fn cndfs<M, O>(
     models: &mut [M],
     observer: &mut O,
     settings: &Settings,
     seed: u64,
-) -> CycleOutcome<M::Label, M::Fault>
+) -> (CycleOutcome<M::Label, M::Fault>, SharedTree)
 where
     M: Model<Label: Send, Fault: Send> + Send,
     O: Observer<M::Label, M::Fault>,
@@ -96,7 +96,7 @@ pub(super) fn search<M, O>(
     settings: &Settings,
     seed: u64,
     how: Exploration,
-) -> CycleOutcome<M::Label, M::Fault>
+) -> (CycleOutcome<M::Label, M::Fault>, SharedTree)
 where
     M: Model<Label: Send, Fault: Send> + Send,
     O: Observer<M::Label, M::Fault>,
@@ -119,7 +119,7 @@ where
         search.explorer.publish();
         run
     });
-    workers.conclude_found(why)
+    (workers.conclude_found(why), workers.store.into())
 }
 
 /// One of the threads.
@@ -239,7 +239,13 @@ impl<M: Model> Cndfs<'_, M> {
             self.turn_red(s)?;
         }
         let all_red = self.all_red.last().is_some_and(|&all_red| all_red);
-        let new = if is_searched { 0 } else if all_red { BLUE | RED } else { BLUE };
+        let new = if is_searched {
+            0
+        } else if all_red {
+            BLUE | RED
+        } else {
+            BLUE
+        };
         let bits = new | self.explorer.access.set(s, new);
         if s.is_reached_otherwise() && bits & RED == 0 {
             self.r.insert(&mut self.explorer.access, s, ());

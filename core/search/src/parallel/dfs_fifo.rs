@@ -33,7 +33,7 @@
 use super::explorer::{Arrival, Event, Exploration, Explorer, Start, UNCOUNTED};
 use super::pool::NextWork;
 use super::queue::Queue;
-use super::store::{BITS, Key, MarkedKeys, SharedStore, StateSet};
+use super::store::{BITS, Key, MarkedKeys, SharedStore, SharedTree, StateSet};
 use super::worker_pool::{Run, Show, WorkerPool};
 use crate::cycle::outcome::{CycleOutcome, Found};
 use crate::model::{Marks, Model};
@@ -83,14 +83,14 @@ enum Work {
 type Reason<M> = Halt<(Found<<M as Model>::Label, <M as Model>::Fault>, Option<u64>)>;
 
 /// Looks for a cycle without progress, with one thread for each of the models, which must be the same.
-/// The first of them is the caller's thread.
+/// The first of them is the caller's thread. The states visited come with what was found.
 pub fn dfs_fifo<M, O>(
     models: &mut [M],
     observer: &mut O,
     settings: &Settings,
     levels: Levels,
     seed: u64,
-) -> CycleOutcome<M::Label, M::Fault>
+) -> (CycleOutcome<M::Label, M::Fault>, SharedTree)
 where
     M: Model<Label: Send, Fault: Send> + Send,
     O: Observer<M::Label, M::Fault>,
@@ -105,7 +105,7 @@ pub(super) fn search<M, O>(
     levels: Levels,
     seed: u64,
     how: Exploration,
-) -> CycleOutcome<M::Label, M::Fault>
+) -> (CycleOutcome<M::Label, M::Fault>, SharedTree)
 where
     M: Model<Label: Send, Fault: Send> + Send,
     O: Observer<M::Label, M::Fault>,
@@ -138,7 +138,8 @@ where
         Some(Halt::Stopped(reason)) => (Some(Halt::Stopped(reason)), None),
         Some(Halt::Found((found, events))) => (Some(Halt::Found(found)), events),
     };
-    CycleOutcome { progress_events_min, ..workers.conclude_found(why) }
+    let outcome = CycleOutcome { progress_events_min, ..workers.conclude_found(why) };
+    (outcome, workers.store.into())
 }
 
 /// One of the threads.

@@ -4,10 +4,9 @@
 //! * [`dfs_fifo`] for livelocks,
 //! * [`cndfs`] for acceptance cycles.
 //!
-//! All of them take a slice of models, which must be clones of each other: one thread for each, the first being the
-//! caller's own. So it is the caller who chooses how many threads there are; this module starts
-//! them with [`std::thread::scope`], and none of them outlives the call. The observer is spoken to by the
-//! caller's thread only.
+//! It is the caller who chooses how many threads there are, and whose own thread is the first of them; this module starts
+//! the others with [`std::thread::scope`], and none of them outlives the call. Each has a clone of the model. The observer is spoken
+//! to by the caller's thread only.
 //!
 //! The visited set is shared and lossless; see [`store`]. Each thread has its own stack and its own work; see
 //! [`pool`] for how they share it. Which of several cycles or paths is found depends on the threads' pace. Whether
@@ -31,6 +30,6 @@ mod worker_pool;
 
 pub use cndfs::cndfs;
 pub use dfs_fifo::{Levels, dfs_fifo};
-pub use reach::{Reached, Visited, reach, reach_from_depth_first};
+pub use reach::{Reached, Visited, reach};
 pub use store::SharedTree;
 pub use worker_pool::WorkerStatistics;

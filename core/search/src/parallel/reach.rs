@@ -84,19 +84,10 @@ pub enum Visited {
     /// By the caller's thread alone.
     Alone(TreeStore),
     /// By several threads.
-    Together(SharedTree),
+    Together(Box<SharedTree>),
 }
 
-/// Searches all states that the models can reach, with one thread for each of them; they must be the same.
-/// The first of them is the caller's thread.
-pub fn reach<M, O>(models: &mut [M], observer: &mut O, settings: &Settings, seed: u64) -> Outcome<M::Label, M::Fault>
-where
-    M: Model<Label: Send, Fault: Send> + Send,
-    O: Observer<M::Label, M::Fault>,
-{
-    search(models, observer, settings, seed, TransientPolicy::SKIP_LOOKUP)
-}
-
+#[cfg(test)]
 pub(super) fn search<M, O>(
     models: &mut [M],
     observer: &mut O,
@@ -113,8 +104,8 @@ where
 }
 
 /// Searches all states that the model can reach. The caller's thread searches alone, depth-first as [`depth_first`] does, until it
-/// has listed `alone` transitions; what is left then is searched by `threads` threads.
-pub fn reach_from_depth_first<M, O>(
+/// has listed `alone` transitions, if any; what is left then is searched by `threads` threads.
+pub fn reach<M, O>(
     model: &mut M,
     (threads, alone): (usize, u64),
     observer: &mut O,
@@ -134,14 +125,16 @@ where
             return Reached { outcome, visited: Visited::Alone(store), models: Vec::new() };
         }
     }
-    let DepthFirst { stack, statistics, violations, .. } = search;
-    let policy = stack.policy;
+    let DepthFirst { stack, statistics, violations, budget, .. } = search;
+    let (policy, limits) = (stack.policy, *budget.limits());
+    let states = statistics.states;
     let begun = Begun { stack: stack.hand_over(|()| Way::NEW), statistics };
     let listed = Listed::of(violations);
     let mut models = vec![model.clone(); threads];
     let workers = workers(SharedStore::of(store, threads), threads, seed, settings);
+    workers.go_on(states, &limits);
     let outcome = together(&workers, &mut models, observer, (Some(begun), listed), policy);
-    Reached { outcome, visited: Visited::Together(SharedTree(workers.store)), models }
+    Reached { outcome, visited: Visited::Together(Box::new(workers.store.into())), models }
 }
 
 fn workers(store: SharedStore<PlainKeys>, threads: usize, seed: u64, settings: &Settings) -> Workers<'_> {
@@ -192,6 +185,7 @@ where
 }
 
 impl<M: Model> Listed<M> {
+    #[cfg(test)]
     fn none() -> Self {
         Self { violations: Vec::new(), by_key: HashMap::new() }
     }

@@ -4,7 +4,7 @@
 mod reachability;
 
 use super::explorer::Exploration;
-use super::{Levels, cndfs, dfs_fifo, reach};
+use super::{Levels, cndfs, dfs_fifo};
 use crate::cycle::{CycleOutcome, Found};
 use crate::dfs_stack::TransientPolicy;
 use crate::model::{Ending, Marks, Model, Next};
@@ -204,9 +204,18 @@ fn fewest_progress_events(toy: &Toy) -> Option<usize> {
 
 type ToyCycle = CycleOutcome<u32, u32>;
 
+/// Searches from the beginning, with one thread for each model.
+fn reach<M, O>(models: &mut [M], observer: &mut O, settings: &Settings, seed: u64) -> Outcome<M::Label, M::Fault>
+where
+    M: Model<Label: Send, Fault: Send> + Send,
+    O: Observer<M::Label, M::Fault>,
+{
+    super::reach::search(models, observer, settings, seed, TransientPolicy::SKIP_LOOKUP)
+}
+
 fn fifo(toy: &Toy, seed: u64, settings: &Settings, levels: Levels) -> ToyCycle {
     let mut models = models(toy, threads(seed), seed);
-    dfs_fifo::search(&mut models, &mut Quiet, settings, levels, seed, exploration(seed))
+    dfs_fifo::search(&mut models, &mut Quiet, settings, levels, seed, exploration(seed)).0
 }
 
 fn ordinary(toy: &Toy) -> u64 {
@@ -250,7 +259,7 @@ fn a_livelock_found_level_by_level_has_the_fewest_progress_events_before_it() {
     for seed in 0..GRAPHS {
         let toy = random_toy(seed, 30, false);
         let joint =
-            dfs_fifo(&mut models(&toy, threads(seed), seed), &mut Quiet, &Settings::default(), Levels::Strict, seed);
+            dfs_fifo(&mut models(&toy, threads(seed), seed), &mut Quiet, &Settings::default(), Levels::Strict, seed).0;
         let (Some(Found::Lasso { stem, cycle }), Some(found)) = (joint.first().cloned(), joint.progress_events_min)
         else {
             continue;
@@ -312,7 +321,7 @@ fn has_acceptance_cycle(toy: &Toy) -> bool {
 
 fn nested(toy: &Toy, threads: usize, seed: u64) -> ToyCycle {
     let how = Exploration { same_for_all: true, ..exploration(seed) };
-    cndfs::search(&mut models(toy, threads, seed), &mut Quiet, &Settings::default(), seed, how)
+    cndfs::search(&mut models(toy, threads, seed), &mut Quiet, &Settings::default(), seed, how).0
 }
 
 #[test]
@@ -371,7 +380,7 @@ fn nested_searches_do_not_spoil_each_other() {
         for round in 0..4 {
             let mut models = models(&toy, 2 + round as usize % 2, 4 * (4 * seed + round));
             models.iter_mut().for_each(|model| model.slow_one_in = 2 + round as usize);
-            let found = cndfs(&mut models, &mut Quiet, &Settings::default(), seed + round).into_first();
+            let found = cndfs(&mut models, &mut Quiet, &Settings::default(), seed + round).0.into_first();
             assert_eq!(found.is_some(), expected, "seed {seed}, round {round}");
         }
     }
@@ -412,8 +421,9 @@ fn the_answer_does_not_depend_on_the_pace_of_the_threads() {
             assert_eq!(found.is_some(), accepted, "seed {seed}, round {round}");
             let mut models = models(&toy, 2 + round as usize % 3, seed * 1000 + round);
             let how = if round % 2 == 0 { Exploration::FREE } else { LOOK_UP_MOST };
-            let found =
-                dfs_fifo::search(&mut models, &mut Quiet, &Settings::default(), Levels::Free, round, how).into_first();
+            let found = dfs_fifo::search(&mut models, &mut Quiet, &Settings::default(), Levels::Free, round, how)
+                .0
+                .into_first();
             assert_eq!(found.is_some(), expected, "seed {seed}, round {round}");
         }
     }
@@ -443,11 +453,12 @@ fn many_threads_store_each_state_once() {
         let threads = if seed % 10 == 9 { 9 } else { 4 };
         let levels = if seed % 2 == 0 { Levels::Free } else { Levels::Strict };
         let mut models = models(&toy, threads, seed);
-        let joint = dfs_fifo::search(&mut models, &mut Quiet, &Settings::default(), levels, seed, exploration(seed));
+        let joint = dfs_fifo::search(&mut models, &mut Quiet, &Settings::default(), levels, seed, exploration(seed)).0;
         assert!(joint.proves_absence(), "seed {seed}: {:?}", joint.into_first());
         assert_eq!(joint.statistics.states, ordinary(&toy), "seed {seed}");
         let mut models = models_of_reach(&toy, threads, seed);
-        let joint = reach::search(&mut models, &mut Quiet, &keep_going(), seed, exploration(seed).transient);
+        let joint =
+            crate::parallel::reach::search(&mut models, &mut Quiet, &keep_going(), seed, exploration(seed).transient);
         assert_eq!(joint.statistics.states, ordinary(&toy), "seed {seed}");
         assert_eq!(joint.completeness, Completeness::Exhaustive);
     }

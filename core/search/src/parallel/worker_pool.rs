@@ -96,6 +96,12 @@ impl<'a, T, E, K: SharedKeys> WorkerPool<'a, T, E, K> {
         }
     }
 
+    /// Goes on from a search that has stored this many states, within these limits.
+    pub(super) fn go_on(&self, states: u64, limits: &Limits) {
+        self.states.0.store(states, Ordering::Relaxed);
+        self.set_limits(limits);
+    }
+
     /// Changes how much may be used.
     pub(super) fn set_limits(&self, limits: &Limits) {
         self.states_max.store(limits.states_max.unwrap_or(u64::MAX), Ordering::Relaxed);

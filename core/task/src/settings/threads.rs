@@ -4,12 +4,17 @@
 /// does not depend on their number.
 pub const ALONE_TRANSITIONS: u64 = 1_000_000;
 
+/// After this many transitions a search for infinite runs begins anew with several threads, if it may. What it knew by then is lost,
+/// and little beside a search for which threads are worth while.
+pub const ALONE_BEFORE_ANEW_TRANSITIONS: u64 = 50_000;
+
 /// How many threads may search.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ThreadCount {
     /// As many, from the beginning.
     Exactly(usize),
-    /// One at first; once a search has listed [`ALONE_TRANSITIONS`], up to so many, if it can use them.
+    /// One at first; once a search has listed [`ALONE_TRANSITIONS`] or, for infinite runs, [`ALONE_BEFORE_ANEW_TRANSITIONS`], up to so
+    /// many, if it can use them.
     UpTo(usize),
 }
 
@@ -39,11 +44,12 @@ impl ThreadCount {
         }
     }
 
-    /// At most this many, one of which searches alone at first; 1 if all begin together.
-    pub fn joining(self) -> usize {
+    /// How many search together, if more than one, and after how many transitions of the first one the others join it.
+    pub fn together(self) -> Option<(usize, u64)> {
         match self {
-            Self::Exactly(_) => 1,
-            Self::UpTo(count) => count,
+            Self::Exactly(count) if 1 < count => Some((count, 0)),
+            Self::UpTo(count) if 1 < count => Some((count, ALONE_TRANSITIONS)),
+            _ => None,
         }
     }
 }

@@ -33,6 +33,8 @@ use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard};
 const TELL_EVERY: u64 = 32;
 /// Sets for each length: ordinary or transient states, each reached in one way or another.
 const KINDS: usize = 4;
+/// Those of ordinary states.
+const ORDINARY: [usize; 2] = [0, 2];
 
 /// The visited set.
 #[derive(Debug)]
@@ -145,37 +147,95 @@ impl SharedStore<PlainKeys> {
     }
 }
 
-/// The states that several threads visited.
-#[derive(Debug)]
-pub struct SharedTree(pub(super) SharedStore<PlainKeys>);
-
-impl SharedTree {
-    /// Memory in use, in bytes.
-    pub fn memory_bytes(&self) -> u64 {
-        self.0.memory_bytes()
-    }
-}
-
-impl VisitedSet for SharedTree {
+impl<K: SharedKeys> SharedStore<K> {
+    /// The states as [`VisitedSet::draw`] draws them. A state that was told apart by how it was reached can be drawn once for each way.
     fn draw(&self, count: u64, seed: u64) -> Vec<Drawn> {
-        let tables = self.0.read();
-        let lengths = tables.lengths.iter().flatten();
-        let ordinary = lengths.filter_map(|of| Some((&of.shape, of.sets.get(of.set_of[0]? as usize)?)));
+        let tables = self.read();
+        let sets = |of: &'_ OfLength<K>| ORDINARY.map(|kind| of.set_of[kind].map(usize::from));
+        let ordinary = tables
+            .lengths
+            .iter()
+            .flatten()
+            .flat_map(|of| sets(of).into_iter().flatten().filter_map(|set| Some((&of.shape, of.sets.get(set)?))));
         draw(ordinary, count, seed)
     }
 
+    /// The words as [`VisitedSet::words_of`] writes them.
     fn words_of(&self, drawn: Drawn, words: &mut Vec<u32>) {
         words.clear();
-        let tables = self.0.read();
+        let tables = self.read();
         if let Some(of) = tables.lengths.get(drawn.length()).and_then(|of| of.as_deref()) {
             drawn.write(&of.shape, &tables.layouts, words);
         }
     }
 
+    /// Puts an ordinary state with these words into the set by `insert`, which says whether it is new there; whether it was there
+    /// before, however it was reached.
+    fn insert_words(&self, words: &[u32], insert: impl Fn(&mut Access<'_, K>, Key) -> bool) -> Inserted {
+        let there =
+            |kind: &usize| *kind == ORDINARY[0] || self.read().set((words.len() * KINDS + kind) as u32).is_some();
+        let kinds: Vec<usize> = ORDINARY.into_iter().filter(there).collect();
+        let mut access = self.access();
+        let mut put = |kind: usize| {
+            let key = access.key_of(words, kind);
+            insert(&mut access, key)
+        };
+        if kinds.into_iter().all(&mut put) { Inserted::New } else { Inserted::Old }
+    }
+}
+
+/// The states that several threads visited.
+#[derive(Debug)]
+pub struct SharedTree(Kept);
+
+#[derive(Debug)]
+enum Kept {
+    Plain(SharedStore<PlainKeys>),
+    Marked(SharedStore<MarkedKeys>),
+}
+
+impl From<SharedStore<PlainKeys>> for SharedTree {
+    fn from(store: SharedStore<PlainKeys>) -> Self {
+        Self(Kept::Plain(store))
+    }
+}
+
+impl From<SharedStore<MarkedKeys>> for SharedTree {
+    fn from(store: SharedStore<MarkedKeys>) -> Self {
+        Self(Kept::Marked(store))
+    }
+}
+
+impl SharedTree {
+    /// Memory in use, in bytes.
+    pub fn memory_bytes(&self) -> u64 {
+        match &self.0 {
+            Kept::Plain(store) => store.memory_bytes(),
+            Kept::Marked(store) => store.memory_bytes(),
+        }
+    }
+}
+
+impl VisitedSet for SharedTree {
+    fn draw(&self, count: u64, seed: u64) -> Vec<Drawn> {
+        match &self.0 {
+            Kept::Plain(store) => store.draw(count, seed),
+            Kept::Marked(store) => store.draw(count, seed),
+        }
+    }
+
+    fn words_of(&self, drawn: Drawn, words: &mut Vec<u32>) {
+        match &self.0 {
+            Kept::Plain(store) => store.words_of(drawn, words),
+            Kept::Marked(store) => store.words_of(drawn, words),
+        }
+    }
+
     fn insert_words(&mut self, words: &[u32]) -> Inserted {
-        let mut access = self.0.access();
-        let key = access.key_of(words);
-        if access.insert(key) { Inserted::New } else { Inserted::Old }
+        match &self.0 {
+            Kept::Plain(store) => store.insert_words(words, |access, key| access.insert(key)),
+            Kept::Marked(store) => store.insert_words(words, |access, key| access.insert(key, 0).is_none()),
+        }
     }
 }
 
@@ -310,9 +370,9 @@ impl<K: SharedKeys> Access<'_, K> {
         }
     }
 
-    /// The key of an ordinary state with these visible words.
-    fn key_of(&mut self, words: &[u32]) -> Key {
-        let set = (words.len() * KINDS) as u32;
+    /// The key of a state of a kind with these visible words.
+    fn key_of(&mut self, words: &[u32], kind: usize) -> Key {
+        let set = (words.len() * KINDS + kind) as u32;
         loop {
             let mut unfit = None;
             if let Some(tables) = self.tables.as_deref()

@@ -1,7 +1,7 @@
 //! What can be reached: states, violations, work shared by threads, limits.
 
 use super::*;
-use crate::parallel::{Visited, reach_from_depth_first};
+use crate::parallel::{self, Visited};
 use crate::store::{Inserted, VisitedSet};
 use crate::{TreeStore, depth_first};
 
@@ -44,7 +44,8 @@ fn reach_finds_every_state_and_every_violation() {
     for seed in 0..2 * GRAPHS {
         let toy = Toy::random(seed, 14, seed % 2 == 0);
         let mut models = models_of_reach(&toy, threads(seed), seed);
-        let joint = reach::search(&mut models, &mut Quiet, &keep_going(), seed, exploration(seed).transient);
+        let joint =
+            crate::parallel::reach::search(&mut models, &mut Quiet, &keep_going(), seed, exploration(seed).transient);
         let outcome = &joint;
         check_workers(outcome, threads(seed));
         assert_eq!(outcome.completeness, Completeness::Exhaustive, "seed {seed}");
@@ -66,7 +67,7 @@ fn threads_go_on_where_one_stopped() {
         let model = models_of_reach(&toy, 1, seed).remove(0);
         let settings = keep_going();
         let mut first = model.clone();
-        let reached = reach_from_depth_first(&mut first, (threads(seed), alone), &mut Quiet, &settings, seed);
+        let reached = parallel::reach(&mut first, (threads(seed), alone), &mut Quiet, &settings, seed);
         let outcome = &reached.outcome;
         assert_eq!(outcome.completeness, Completeness::Exhaustive, "seed {seed}");
         assert_eq!(outcome.statistics.states, ordinary(&toy), "seed {seed}");
@@ -79,7 +80,7 @@ fn threads_go_on_where_one_stopped() {
             Visited::Alone(mut store) => check_visited(&mut store, ordinary(&toy)),
             Visited::Together(mut store) => {
                 joined += 1;
-                check_visited(&mut store, ordinary(&toy));
+                check_visited(&mut *store, ordinary(&toy));
             }
         }
     }
@@ -165,7 +166,7 @@ fn two_threads_both_do_work() {
     for progress in progress {
         let mut models = [counters(progress), counters(progress)];
         for levels in [Levels::Free, Levels::Strict] {
-            let joint = dfs_fifo(&mut models, &mut Quiet, &Settings::default(), levels, 7);
+            let joint = dfs_fifo(&mut models, &mut Quiet, &Settings::default(), levels, 7).0;
             assert!(joint.proves_absence());
             assert_eq!(joint.statistics.states, states);
             assert_eq!(joint.statistics.transitions(), transitions(120));
@@ -216,10 +217,14 @@ fn an_endless_search_can_be_stopped() {
         assert_eq!(outcome.completeness, Completeness::Stopped(reason));
         assert!(outcome.statistics.states <= limits.states_max.unwrap_or(u64::MAX));
         assert!(outcome.statistics.memory_bytes < 20 << 20);
+        let joined = parallel::reach(&mut infinite(), (2, 10_000), &mut Quiet, &settings, 1);
+        assert_eq!(joined.outcome.completeness, Completeness::Stopped(reason));
+        assert!(matches!(joined.visited, Visited::Together(_)));
+        assert!(joined.outcome.statistics.states <= limits.states_max.unwrap_or(u64::MAX));
         let mut models = [infinite(), infinite(), infinite()];
         // The switches alone would be a livelock.
         models.iter_mut().for_each(|model| model.progress = |_| true);
-        let outcome = dfs_fifo(&mut models, &mut Quiet, &settings, Levels::Free, 1);
+        let outcome = dfs_fifo(&mut models, &mut Quiet, &settings, Levels::Free, 1).0;
         assert_eq!(outcome.completeness, Completeness::Stopped(reason));
         assert!(outcome.statistics.states <= limits.states_max.unwrap_or(u64::MAX));
         assert!(outcome.statistics.memory_bytes < 20 << 20);
@@ -230,6 +235,31 @@ fn an_endless_search_can_be_stopped() {
         let outcome = reach(&mut [infinite(), infinite()], &mut observer, &settings, 1);
         assert_eq!(outcome.completeness, Completeness::Stopped(StopReason::Cancelled));
     }
+}
+
+/// Allows more states at the first look.
+struct Generous {
+    states_max: u64,
+    is_first: bool,
+}
+
+impl<L: std::fmt::Debug, F: std::fmt::Debug> Observer<L, F> for Generous {
+    fn change_limits(&mut self, limits: &mut Limits) {
+        if std::mem::take(&mut self.is_first) {
+            limits.states_max = Some(self.states_max);
+        }
+    }
+}
+
+#[test]
+fn what_a_search_was_allowed_counts_for_the_threads_that_join_it() {
+    let infinite = Counters { most: u32::MAX, progress: |i| i == 0, infinite: true };
+    let limits = Limits { states_max: Some(15_000), ..Limits::default() };
+    let settings = Settings { limits, ..Settings::default() };
+    let mut observer = Generous { states_max: 30_000, is_first: true };
+    let joined = parallel::reach(&mut infinite.clone(), (2, 10_000), &mut observer, &settings, 1);
+    assert!(matches!(joined.visited, Visited::Together(_)));
+    assert_eq!(joined.outcome.statistics.states, 30_000);
 }
 
 #[test]
