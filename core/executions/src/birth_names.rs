@@ -195,17 +195,9 @@ impl Named {
     fn settle(&mut self, machine: &Machine) {
         let Self { births, residents, room, locations, .. } = self;
         machine.locations(room, locations);
-        let holder = machine.holder(room);
-        for (pid, at) in locations.iter().enumerate().rev() {
-            if let Some((_, children)) = residents.all.get_mut(pid).filter(|_| !births.can_create(*at)) {
-                *children = 0;
-            }
-            if births.has_finished(*at) && pid < births.initial {
-                machine.forget_locals(room, pid);
-            } else if births.has_finished(*at) && holder != Some(pid) && machine.remove_process(room, pid) {
-                residents.all.remove(pid);
-            }
-        }
+        let childless = residents.all.iter_mut().zip(&*locations).filter(|(_, at)| !births.can_create(**at));
+        childless.for_each(|((_, children), _)| *children = 0);
+        births.remove_finished(machine, room, locations, |pid| _ = residents.all.remove(pid));
     }
 
     fn write(&self, state: &mut Vec<u32>) {

@@ -89,6 +89,26 @@ impl Births {
         self.place(at).creates
     }
 
+    /// Removes the processes of a state that have finished and were created, the youngest first, and tells of each; of those that
+    /// exist at the start, the local variables are forgotten. `locations` are those of all processes of the state.
+    pub(super) fn remove_finished(
+        &self,
+        machine: &Machine,
+        words: &mut Vec<u32>,
+        locations: &[(ProcessId, LocationId)],
+        mut on_removed: impl FnMut(usize),
+    ) {
+        let holder = machine.holder(words);
+        let finished = locations.iter().enumerate().rev().filter(|(_, at)| self.place(**at).finished);
+        for (pid, _) in finished {
+            if pid < self.initial {
+                machine.forget_locals(words, pid);
+            } else if holder != Some(pid) && machine.remove_process(words, pid) {
+                on_removed(pid);
+            }
+        }
+    }
+
     /// Writes what distinguishes a state in which executions end from others, by the machine's words: who created whom makes no
     /// difference there, nor which of the processes that were created is which.
     pub(super) fn write_outcome(&self, machine: &Machine, words: &[u32], outcome: &mut Vec<u32>) {
@@ -311,15 +331,10 @@ impl InOrder {
         let Self { births, family, room, locations, removed, .. } = self;
         machine.locations(room, locations);
         family.settle(|pid| locations.get(pid).is_some_and(|at| births.can_create(*at)));
-        let holder = machine.holder(room);
-        for (pid, at) in locations.iter().enumerate().rev() {
-            if births.has_finished(*at) && pid < births.initial {
-                machine.forget_locals(room, pid);
-            } else if births.has_finished(*at) && holder != Some(pid) && machine.remove_process(room, pid) {
-                family.remove(pid);
-                removed.push(pid);
-            }
-        }
+        births.remove_finished(machine, room, locations, |pid| {
+            family.remove(pid);
+            removed.push(pid);
+        });
         removed.reverse();
     }
 

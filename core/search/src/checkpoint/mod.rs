@@ -82,8 +82,8 @@ pub(crate) trait ByRounds {
     /// Where the search stands.
     fn snapshot(&self) -> Self::Snapshot;
 
-    /// Whether there is something to go on with after rounds that ended like this, of which no snapshot was taken yet.
-    fn is_worth_keeping(&self, ended: ControlFlow<Halt>) -> bool;
+    /// Whether the last round that came to its end left something to do, of which no snapshot was taken yet.
+    fn has_unkept_frontier(&self) -> bool;
 
     /// Searches from where it starts, and keeps where it stands if that is asked for.
     fn run(&mut self, checkpoint: CheckpointPolicy<'_, Self::Snapshot>) -> Result<ControlFlow<Halt>, Unusable> {
@@ -99,7 +99,12 @@ pub(crate) trait ByRounds {
             Some(keep) => self.rounds(Some(&mut **keep)),
             None => self.rounds(None),
         };
-        if let Some(keep) = keep.filter(|_| self.is_worth_keeping(ended)) {
+        let is_worth_keeping = match ended {
+            ControlFlow::Break(Halt::Found(())) => false,
+            ControlFlow::Break(Halt::Stopped(_)) => true,
+            ControlFlow::Continue(()) => self.has_unkept_frontier(),
+        };
+        if let Some(keep) = keep.filter(|_| is_worth_keeping) {
             keep(self.snapshot());
         }
         Ok(ended)

@@ -108,13 +108,7 @@ struct DfsFifo<'a, M: Model, S: Store, O> {
 
 impl<M: Model, S: Payloads<Sets>, O: Observer<M::Label, M::Fault>> DfsFifo<'_, M, S, O> {
     fn run(&mut self) -> Run<M::Label, M::Fault> {
-        let mut state = Vec::new();
-        if let Err(fault) = self.model.initial(&mut state) {
-            return ControlFlow::Break(Halt::Found(Found::Fault { path: Vec::new(), fault }));
-        }
-        self.watch.counts_state()?;
-        self.stack.reset(&state);
-        let probe = self.store.prepare(&mut self.stack.position, Class::Ordinary);
+        let probe = self.watch.arrive_at_initial(self.model, self.store, &mut self.stack)?;
         self.store.payload(probe).1.0 = Sets::F;
         self.append(Class::Ordinary)?;
         while let Some(seed) = self.queue.take() {

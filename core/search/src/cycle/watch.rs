@@ -1,9 +1,12 @@
 //! Limits, counters and the observer of a search for cycles.
 
-use super::outcome::Run;
+use super::outcome::{Found, Run};
+use crate::dfs_stack::DfsStack;
+use crate::model::Model;
 use crate::observer::{Budget, Observer, Settings};
 use crate::outcome::{Halt, Statistics};
 use crate::snapshot::{Rejected, Rejection, SearchSnapshot, SnapshotRequest};
+use crate::store::{Class, Store};
 use fabius_base::StopReason;
 use std::fmt::Debug;
 use std::ops::ControlFlow;
@@ -23,6 +26,27 @@ impl<'a, O> Watch<'a, O> {
     pub(crate) fn new(observer: &'a mut O, settings: &'a Settings) -> Self {
         let (rejected, wants_example) = (0, false);
         Self { observer, budget: Budget::new(settings), statistics: Statistics::default(), rejected, wants_example }
+    }
+
+    /// Arrives at the initial state, with an empty stack: counts it, and looks for it in the store.
+    pub(crate) fn arrive_at_initial<M, D, S>(
+        &mut self,
+        model: &mut M,
+        store: &mut S,
+        stack: &mut DfsStack<M, D, S::Probe>,
+    ) -> Run<M::Label, M::Fault, S::Probe>
+    where
+        M: Model,
+        S: Store,
+        O: Observer<M::Label, M::Fault>,
+    {
+        let mut state = Vec::new();
+        if let Err(fault) = model.initial(&mut state) {
+            return ControlFlow::Break(Halt::Found(Found::Fault { path: Vec::new(), fault }));
+        }
+        self.counts_state()?;
+        stack.reset(&state);
+        ControlFlow::Continue(store.prepare(&mut stack.position, Class::Ordinary))
     }
 
     /// Takes a step; whether it is time to [`Self::look`].

@@ -312,10 +312,7 @@ impl<M: Model> Cndfs<'_, M> {
     /// Reports the cycle that the successor `t`, which is cyan, closes.
     #[cold]
     fn cycle(&mut self, t: Key) -> Run<Why<M>> {
-        let closing = self.explorer.label();
-        let (stem, mut cycle) = self.explorer.labels_around(t);
-        cycle.extend(closing);
-        found(Found::Lasso { stem, cycle })
+        found(self.explorer.lasso_closed_by(t))
     }
 }
 

@@ -314,13 +314,11 @@ impl<M: Model> DfsFifo<'_, M> {
     /// Reports the cycle that the successor `t`, which is in Sᵢ, closes.
     #[cold]
     fn cycle(&mut self, t: Key) -> Run<Reason<M>> {
-        let closing = self.explorer.label();
-        let (stem, mut cycle) = self.explorer.labels_around(t);
-        cycle.extend(closing);
+        let lasso = self.explorer.lasso_closed_by(t);
         // Lemma 5: V has no state on a cycle without progress.
         #[cfg(debug_assertions)]
         self.cycle_is_unvisited(t);
-        self.found(Found::Lasso { stem, cycle })
+        self.found(lasso)
     }
 
     fn found(&self, found: Found<M::Label, M::Fault>) -> Run<Reason<M>> {

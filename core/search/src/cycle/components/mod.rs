@@ -133,13 +133,8 @@ where
 
     fn run(&mut self) -> Run<M::Label, M::Fault> {
         let mut state = Vec::new();
-        if let Err(fault) = self.model.initial(&mut state) {
-            return ControlFlow::Break(Halt::Found(Found::Fault { path: Vec::new(), fault }));
-        }
-        self.watch.counts_state()?;
         let mut pass = Pass::new::<S>(self.model, 0, None);
-        pass.stack.reset(&state);
-        let probe = self.store.prepare(&mut pass.stack.position, Class::Ordinary);
+        let probe = self.watch.arrive_at_initial(self.model, self.store, &mut pass.stack)?;
         *self.store.payload(probe).1 = Number::QUEUED;
         self.append(&pass, Class::Ordinary)?;
         while let Some(seed) = self.queue.take() {

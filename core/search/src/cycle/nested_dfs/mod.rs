@@ -42,15 +42,14 @@ mod mark;
 
 pub use mark::Mark;
 
-use super::outcome::{CycleOutcome, Found, Run};
+use super::outcome::{CycleOutcome, Run};
 use super::proviso::Proviso;
 use super::watch::Watch;
 use crate::dfs_stack::{DfsStack, TransientPolicy};
 use crate::model::{Marks, Model, Next};
 use crate::observer::{Observer, Settings};
-use crate::outcome::Halt;
 use crate::snapshot::{Phase, Rejection};
-use crate::store::{Class, Payloads, Store};
+use crate::store::{Payloads, Store};
 use mark::Colour;
 use std::ops::ControlFlow;
 
@@ -115,13 +114,7 @@ struct FrameData {
 
 impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>> NestedDfs<'_, M, S, O, P> {
     fn run(&mut self) -> Run<M::Label, M::Fault> {
-        let mut state = Vec::new();
-        if let Err(fault) = self.model.initial(&mut state) {
-            return ControlFlow::Break(Halt::Found(Found::Fault { path: Vec::new(), fault }));
-        }
-        self.watch.counts_state()?;
-        self.stack.reset(&state);
-        let probe = self.store.prepare(&mut self.stack.position, Class::Ordinary);
+        let probe = self.watch.arrive_at_initial(self.model, self.store, &mut self.stack)?;
         self.store.payload(probe).1.enter(0);
         self.stack.start(self.model, false, FrameData { all_red: true, ..FrameData::default() });
         self.blue()

@@ -105,8 +105,8 @@ where
     }
 
     /// After each round there is a snapshot of it.
-    fn is_worth_keeping(&self, ended: ControlFlow<Halt>) -> bool {
-        matches!(ended, ControlFlow::Break(Halt::Stopped(_)))
+    fn has_unkept_frontier(&self) -> bool {
+        false
     }
 }
 

@@ -134,12 +134,8 @@ where
         self.resume_from(snapshot)
     }
 
-    fn is_worth_keeping(&self, ended: ControlFlow<Halt>) -> bool {
-        match ended {
-            ControlFlow::Break(Halt::Found(())) => false,
-            ControlFlow::Break(Halt::Stopped(_)) => true,
-            ControlFlow::Continue(()) => !self.frontier.is_empty(),
-        }
+    fn has_unkept_frontier(&self) -> bool {
+        !self.frontier.is_empty()
     }
 }
 

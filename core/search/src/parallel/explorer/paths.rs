@@ -1,6 +1,7 @@
 //! How states were reached: traces, and the labels of paths and lassos.
 
 use super::{Explorer, FrameData, Lasso, SharedSet, Start};
+use crate::cycle::outcome::Found;
 use crate::dfs_stack::Frame;
 use crate::model::Model;
 use crate::parallel::store::{Key, SharedKeys};
@@ -29,10 +30,18 @@ impl<M: Model, T, E: From<StopReason>, K: SharedKeys> Explorer<'_, M, T, E, K> {
         self.current.as_ref().and_then(|listed| listed.label)
     }
 
+    /// The lasso that the successor `key`, which is on the stack, closes; see [`Self::labels_around`].
+    pub(in super::super) fn lasso_closed_by(&mut self, key: Key) -> Found<M::Label, M::Fault> {
+        let closing = self.label();
+        let (stem, mut cycle) = self.labels_around(key);
+        cycle.extend(closing);
+        Found::Lasso { stem, cycle }
+    }
+
     /// The labels from the initial state to the stored state `key` on the stack, the lowest such, and on to the top.
     /// If it is not there, which cannot be, all of them come before: what was found is not lost, and whoever confirms it
     /// sees that it is no cycle.
-    pub(in super::super) fn labels_around(&mut self, key: Key) -> Lasso<M> {
+    fn labels_around(&mut self, key: Key) -> Lasso<M> {
         let key = self.access.renewed(key);
         let is_key = |frame: &Frame<_, _, FrameData>| frame.data.stored && self.access.renewed(frame.data.key) == key;
         let place = self.stack.frames().iter().position(is_key);
