@@ -10,7 +10,7 @@ use clap::{CommandFactory, Parser};
 use fabius_base::{Cancel, Code};
 use fabius_engine::report::{PropertyClass, PropertyReport, Report, StrategyReport};
 use fabius_engine::settings::{CheckpointFiles, Save};
-use fabius_engine::{CheckContext, Settings, Verdict};
+use fabius_engine::{CheckContext, Settings, Verdict, formula_name};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -141,8 +141,8 @@ impl Model {
     /// What `fabius check` does with the model and flags, without its files.
     fn ask(&self, flags: &[String]) -> Answer {
         // A formula of the command line is to be checked as well.
-        let formula = self.property.filter(|_| flags.iter().any(|flag| flag == "--ltl")).map(|_| "formula");
-        let properties = self.property.into_iter().chain(formula);
+        let formula = self.property.filter(|_| flags.iter().any(|flag| flag == "--ltl")).map(|_| formula_name(0));
+        let properties = self.property.into_iter().chain(formula.as_deref());
         let property = properties.flat_map(|name| ["--property", name]).map(str::to_owned);
         let line = ["fabius", "check", "m.pml"].map(str::to_owned).into_iter();
         let args: Check = match Cli::try_parse_from(line.chain(property).chain(flags.iter().cloned())) {

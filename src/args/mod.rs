@@ -24,6 +24,8 @@ use anstream::{AutoStream, ColorChoice};
 use clap::builder::styling::{AnsiColor, Styles};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 pub use executions::{CountBy, ExecutionFormat, Executions, Independence, Only};
+use fabius_engine::formula_name;
+use fabius_engine::report::PropertyClass;
 use fabius_engine::settings::Audit;
 use std::io::Stdout;
 use std::path::PathBuf;
@@ -467,8 +469,8 @@ pub enum ColorWhen {
 impl Question {
     /// Whether these names and kinds of properties choose a formula of the command line.
     pub fn checks_formulas<'a>(&self, mut chosen: impl Iterator<Item = &'a str>) -> bool {
-        let place = |name: &str| name.strip_prefix("formula_").and_then(|place| place.parse::<usize>().ok());
-        chosen.any(|name| matches!(name, "ltl" | "formula") || place(name).is_some_and(|place| place <= self.ltl.len()))
+        let names: Vec<String> = (0..self.ltl.len()).map(formula_name).collect();
+        chosen.any(|name| name == PropertyClass::Ltl.as_str() || names.iter().any(|known| known == name))
     }
 
     /// Refuses formulas that would not be checked.

@@ -36,8 +36,8 @@ pub use fabius_strategy::{self as strategy, suited};
 pub use fabius_task::{
     Cycles, DelayMode, Delaying, Fairness, Include, LANGUAGES, Loaded, ModelText, Order, Plan, Planned, Project,
     PropertyReport, Question, Report, SAFETY, SchedulerChoice, Settings, Storage, TOOL, UnknownProperty, VERSION,
-    Verdict, ViolationReport, language_of, languages, load, load_until, misconfigured, plan, pool, report, settings,
-    unreadable, words,
+    Verdict, ViolationReport, formula_name, language_of, languages, load, load_until, misconfigured, plan, pool,
+    report, settings, unreadable, words,
 };
 pub use outcome::{Outcome, crashed};
 pub use run::check;

@@ -22,7 +22,7 @@ pub mod waits;
 pub mod words;
 
 pub use languages::{LANGUAGES, language_of};
-pub use load::{Include, Loaded, ModelText, Project, load, load_until, misconfigured, unreadable};
+pub use load::{Include, Loaded, ModelText, Project, formula_name, load, load_until, misconfigured, unreadable};
 pub use meaning::{SemanticDigest, SourceProgram, meaning};
 pub use plan::{Plan, Planned, Question, SAFETY, UnknownProperty, plan};
 pub use query::{CycleSearch, LivenessQuery, event_trace};

@@ -301,8 +301,8 @@ fn range_finding(range: &CutRange) -> Finding {
         .note("each value left out has the same outcome as one of these in every comparison of the model")
 }
 
-/// The name of a formula that is not written in the model, by its place among them.
-fn formula_name(index: usize) -> String {
+/// The name of the property for a formula that is not written in the model, by its place among them, from 0.
+pub fn formula_name(index: usize) -> String {
     if index == 0 { "formula".to_owned() } else { format!("formula_{}", index + 1) }
 }
 
