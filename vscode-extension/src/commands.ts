@@ -3,7 +3,7 @@
 import * as vscode from "vscode";
 import type { StepThrough } from "./debug";
 import type { Executions } from "./executions";
-import type { PropertyStatus, Status, Which } from "./protocol";
+import type { PropertyStatus, Which } from "./protocol";
 import { short, sign } from "./pure/words";
 import type { Runs } from "./runs";
 import { type Server, serverPath } from "./server";
@@ -71,7 +71,7 @@ export function commands({ context, store, server, panels, executions, runs, ste
   on("fabius.checkProperty", ({ uri, property }) => check(store, server, uri, property));
   on("fabius.checkWithWeakFairness", ({ uri, property }) => check(store, server, uri, property, "weak"));
   on("fabius.stopChecking", async ({ uri }) => {
-    store.take(await server.request<Status>("fabius/stop", { uri: uri.toString() }));
+    store.take(await server.request("fabius/stop", { uri: uri.toString() }));
   });
   on("fabius.stepThrough", async (about) => {
     await ready(store, about.uri);
@@ -129,7 +129,7 @@ async function ready(store: Store, uri: vscode.Uri): Promise<void> {
 
 async function check(store: Store, server: Server, uri: vscode.Uri, property?: string, fairness?: "weak"): Promise<void> {
   await vscode.workspace.openTextDocument(uri);
-  store.take(await server.request<Status>("fabius/run", { uri: uri.toString(), property, fairness }));
+  store.take(await server.request("fabius/run", { uri: uri.toString(), property, fairness }));
 }
 
 /** Does something with a counterexample; without one it says why there is none. */
@@ -157,8 +157,8 @@ async function explain(
 ): Promise<void> {
   let text = `${property.name}: ${property.summary ?? "not checked yet"}\n`;
   if (property.counterexamples > 0) {
-    const params = { uri: uri.toString(), property: property.name, format: "text" };
-    text = (await server.request<{ text: string }>("fabius/export", params)).text;
+    const params = { uri: uri.toString(), property: property.name, format: "text" } as const;
+    text = (await server.request("fabius/export", params)).text;
   }
   const shown = vscode.Uri.from({ scheme: SCHEME, path: `/${property.name}.txt`, query: uri.toString() });
   texts.set(shown.toString(), text);

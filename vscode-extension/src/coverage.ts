@@ -1,7 +1,6 @@
 // Coverage: which statements some run executes.
 
 import * as vscode from "vscode";
-import type { Lines } from "./protocol";
 import type { Server } from "./server";
 
 /** The coverage of one model. */
@@ -16,8 +15,8 @@ export class ModelCoverage extends vscode.FileCoverage {
 }
 
 export async function loadCoverage(server: Server, uri: vscode.Uri): Promise<ModelCoverage[]> {
-  const lines = await server.request<Lines>("fabius/lines", { uri: uri.toString() });
-  if (!lines.coverage) return [];
+  const lines = await server.request("fabius/lines", { uri: uri.toString() });
+  if (!lines?.coverage) return [];
   const details = lines.coverage.statements.map(({ range, executed }) => {
     const { start, end } = range;
     const place = new vscode.Range(start.line, start.character, end.line, end.character);

@@ -40,14 +40,14 @@ export class Decorations implements vscode.Disposable {
 
   private async ask(uri: vscode.Uri): Promise<void> {
     const key = uri.toString();
-    let lines: Lines;
+    let lines: Lines | null;
     try {
-      lines = await this.server.request<Lines>("fabius/lines", { uri: key });
+      lines = await this.server.request("fabius/lines", { uri: key });
     } catch {
       return; // It was closed meanwhile.
     }
     const status = this.store.of(uri);
-    if (!status || lines.version < status.version) return;
+    if (!status || !lines || lines.version < status.version) return;
     this.shown.set(key, { version: lines.version, endings: endings(lines) });
     this.drawAll();
   }

@@ -1,7 +1,7 @@
 // The view “Executions”: the choices of a model, and how many executions and failures lie behind each way.
 
 import * as vscode from "vscode";
-import type { Asked, Branch, Counted, Opened, TracePage } from "./protocol";
+import type { Branch, Counted } from "./protocol";
 import { descriptionOf, labelOf, laps, lookOf, type Look, messageOf } from "./pure/executions";
 import type { Server } from "./server";
 import type { Store } from "./store";
@@ -84,7 +84,7 @@ export class Executions implements vscode.TreeDataProvider<Branch>, vscode.Dispo
     if (!shown?.counted.exhaustive) return [];
     const which = branch && { first: branch.first, executions: branch.executions };
     try {
-      const opened = await this.server.request<Opened>("fabius/executionTree", { uri: shown.uri.toString(), ...which });
+      const opened = await this.server.request("fabius/executionTree", { uri: shown.uri.toString(), ...which });
       if (opened.stale) this.mark(true);
       return opened.branch.ends === undefined ? opened.alternatives : branch ? [] : [opened.branch];
     } catch {
@@ -99,7 +99,7 @@ export class Executions implements vscode.TreeDataProvider<Branch>, vscode.Dispo
     const params = { uri: uri.toString(), ...(lapsMax === undefined ? {} : { laps: lapsMax }) };
     this.view.message = "Counting executions …";
     try {
-      const counted = await this.server.request<Counted>("fabius/executions", params);
+      const counted = await this.server.request("fabius/executions", params);
       if (serial !== this.serial) return;
       this.shown = { uri, laps: lapsMax, counted, edited: counted.stale };
       this.mark(counted.stale);
@@ -133,7 +133,7 @@ export class Executions implements vscode.TreeDataProvider<Branch>, vscode.Dispo
 
   /** Asks whether the model can get stuck at a line, and shows the run if it can. */
   async stuck(about: { uri: string; lines: number[] }): Promise<void> {
-    const answer = await asking(this.server.request<Asked>("fabius/stuck", about));
+    const answer = await asking(this.server.request("fabius/stuck", about));
     if (!answer) return;
     void vscode.window.showInformationMessage(answer.sentence);
     if (answer.run) await this.panels.show({ uri: about.uri, run: answer.run });
@@ -141,7 +141,7 @@ export class Executions implements vscode.TreeDataProvider<Branch>, vscode.Dispo
 
   /** Asks in which contexts a model goes wrong, and shows the first one as a model. */
   async contexts(about: { uri: string; process: string }): Promise<void> {
-    const answer = await asking(this.server.request<Asked>("fabius/contexts", about));
+    const answer = await asking(this.server.request("fabius/contexts", about));
     if (!answer) return;
     void vscode.window.showInformationMessage(`${answer.sentence}.`);
     if (!answer.model) return;
@@ -152,7 +152,7 @@ export class Executions implements vscode.TreeDataProvider<Branch>, vscode.Dispo
   private async open(branch: Branch): Promise<void> {
     if (!this.shown) return;
     const uri = this.shown.uri.toString();
-    const { run } = await this.server.request<TracePage & { run: string }>("fabius/execution", { uri, number: branch.first, count: 1 });
+    const { run } = await this.server.request("fabius/execution", { uri, number: branch.first, count: 1 });
     await this.panels.show({ uri, run });
   }
 

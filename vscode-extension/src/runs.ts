@@ -20,8 +20,8 @@ export class Runs {
     const known = this.store.property(model, property);
     const document = vscode.workspace.textDocuments.find((open) => open.uri.toString() === model.toString());
     if (!known || known.counterexamples <= counterexample || known.stale || document?.isDirty) return undefined;
-    const params = { uri: model.toString(), property, counterexample, format: "run" };
-    const { text } = await this.server.request<{ text: string }>("fabius/export", params);
+    const params = { uri: model.toString(), property, counterexample, format: "run" } as const;
+    const { text } = await this.server.request("fabius/export", params);
     const about = createHash("sha256").update(`${model.toString()}#${counterexample}`).digest("hex").slice(0, 12);
     const name = `${path.parse(model.path).name}-${property}-${about}.json`;
     const file = vscode.Uri.joinPath(this.context.globalStorageUri, "runs", name);

@@ -15,7 +15,7 @@ import {
 import { FILES_THAT_MATTER } from "./pure/endings";
 import { sectionLine } from "./pure/manual";
 import { compatible, explicitSettings } from "./pure/settings";
-import type { Status } from "./protocol";
+import type { Given, Notifications, Requests, Status, TextFault } from "./protocol";
 
 const LANGUAGE = "promela";
 const RESTARTS_MAX = 4;
@@ -106,7 +106,8 @@ export class Server implements vscode.Disposable {
   private async begin(): Promise<LanguageClient> {
     const client = this.create();
     this.client = client;
-    client.onNotification("fabius/status", (status: Status) => {
+    const changed: keyof Notifications = "fabius/status";
+    client.onNotification(changed, (status: Status) => {
       this.handlers.status(status);
     });
     client.onDidChangeState((change) => {
@@ -130,9 +131,18 @@ export class Server implements vscode.Disposable {
     await this.start();
   }
 
-  async request<T>(method: string, params: object): Promise<T> {
+  /** Sends one of Fabius's own requests. */
+  async request<M extends keyof Requests>(method: M, params: Given<Requests[M]["params"]>): Promise<Requests[M]["answer"]> {
     const client = await this.start();
-    return client.sendRequest<T>(method, params);
+    return client.sendRequest<Requests[M]["answer"]>(method, params);
+  }
+
+  /** What is wrong with a text. */
+  async diagnostics(uri: vscode.Uri): Promise<TextFault[]> {
+    const client = await this.start();
+    const params = { textDocument: { uri: uri.toString() } };
+    const { items } = await client.sendRequest<{ items?: TextFault[] }>("textDocument/diagnostic", params);
+    return items ?? [];
   }
 
   private async explainFailure(error: unknown): Promise<void> {

@@ -17,7 +17,8 @@ export class Store implements vscode.Disposable {
    * Takes in what the server says, in a notification or an answer. The two may overtake each other: what is older than
    * what is known is left out.
    */
-  take(status: Status): void {
+  take(status: Status | null): void {
+    if (!status) return;
     const uri = vscode.Uri.parse(status.uri).toString();
     const before = this.known.get(uri);
     if (before && status.serial < before.serial) return;

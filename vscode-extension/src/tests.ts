@@ -4,7 +4,7 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 import { loadCoverage, ModelCoverage } from "./coverage";
 import type { StepThrough } from "./debug";
-import type { PropertyStatus, Status, TextFault, TracePage } from "./protocol";
+import type { PropertyStatus, Requests, Status } from "./protocol";
 import { MODEL_FILES } from "./pure/endings";
 import { judge, settled } from "./pure/words";
 import type { Server } from "./server";
@@ -197,9 +197,7 @@ export class Tests implements vscode.Disposable {
     const { uri } = item;
     if (!uri) return;
     run.started(item);
-    const about = { textDocument: { uri: uri.toString() } };
-    const { items } = await this.server.request<{ items?: TextFault[] }>("textDocument/diagnostic", about);
-    const faults = (items ?? []).filter(({ severity }) => severity === ERROR_SEVERITY);
+    const faults = (await this.server.diagnostics(uri)).filter(({ severity }) => severity === ERROR_SEVERITY);
     if (faults.length === 0) {
       run.appendOutput(`${item.label}: there is nothing to check\r\n`, undefined, item);
       run.skipped(item);
@@ -223,7 +221,7 @@ export class Tests implements vscode.Disposable {
     await this.store.until(uri, () => true, token);
     run.started(item);
     const began = Date.now();
-    this.store.take(await this.server.request<Status>("fabius/run", { uri: uri.toString(), property: label }));
+    this.store.take(await this.server.request("fabius/run", { uri: uri.toString(), property: label }));
     if (this.store.of(uri)?.faulty) {
       await this.runWhole(run, item);
       return;
@@ -261,8 +259,9 @@ export class Tests implements vscode.Disposable {
     const message = new vscode.TestMessage(text);
     if (item.uri && item.range) message.location = new vscode.Location(item.uri, item.range);
     if (property.counterexamples === 0 || !item.uri) return message;
-    const ask = (from: number): Promise<TracePage> =>
-      this.server.request("fabius/trace", { uri: item.uri?.toString(), property: property.name, from, count: STACK_STEPS_MAX });
+    const uri = item.uri.toString();
+    const ask = (from: number): Promise<Requests["fabius/trace"]["answer"]> =>
+      this.server.request("fabius/trace", { uri, property: property.name, from, count: STACK_STEPS_MAX });
     let page = await ask(1);
     if (page.steps > STACK_STEPS_MAX) page = await ask(page.steps - STACK_STEPS_MAX + 1);
     const told = new vscode.MarkdownString([`**${page.message}**`, ...page.explanation].join("\n\n"));
@@ -271,12 +270,12 @@ export class Tests implements vscode.Disposable {
     message.stackTrace = page.page
       .map((step) => {
         const uri = step.uri ? vscode.Uri.parse(step.uri) : undefined;
-        const at = step.range ? toRange(step.range).start : undefined;
+        const at = toRange(step.range).start;
         return new vscode.TestMessageStackFrame(`${step.step} ${step.process}[${step.pid}] ${step.text}`, uri, at);
       })
       .reverse();
     const last = page.page.at(-1);
-    if (last?.uri && last.range) message.location = new vscode.Location(vscode.Uri.parse(last.uri), toRange(last.range));
+    if (last?.uri) message.location = new vscode.Location(vscode.Uri.parse(last.uri), toRange(last.range));
     return message;
   }
 
@@ -346,7 +345,7 @@ export class Tests implements vscode.Disposable {
   private async cover(run: vscode.TestRun, models: string[], token: vscode.CancellationToken): Promise<void> {
     for (const model of models) {
       const uri = vscode.Uri.parse(model);
-      this.store.take(await this.server.request<Status>("fabius/survey", { uri: model }));
+      this.store.take(await this.server.request("fabius/survey", { uri: model }));
       if (!(await this.store.until(uri, (status) => !status.surveying, token))) continue;
       for (const coverage of await loadCoverage(this.server, uri)) run.addCoverage(coverage);
     }

@@ -3,7 +3,7 @@
 import { randomBytes } from "node:crypto";
 import * as path from "node:path";
 import * as vscode from "vscode";
-import type { StateAfter, Step, TracePage, Which } from "./protocol";
+import type { ExportFormat, StateAfter, Step, Which } from "./protocol";
 import { page } from "./pure/page";
 import { flat, folded, stepOnLine, type TraceData } from "./pure/trace";
 import type { Server } from "./server";
@@ -23,15 +23,15 @@ const keyOf = (which: Which): string => `${which.uri}#${which.run ?? ""}#${which
 
 /** All of a counterexample. */
 export async function loadTrace(server: Server, which: Which): Promise<TraceData> {
-  const first = await server.request<TracePage>("fabius/trace", { ...which, from: 1 });
+  const first = await server.request("fabius/trace", { ...which, from: 1 });
   const told: Step[] = [...first.page];
   while (told.length < first.steps) {
-    const next = await server.request<TracePage>("fabius/trace", { ...which, from: told.length + 1 });
+    const next = await server.request("fabius/trace", { ...which, from: told.length + 1 });
     if (next.page.length === 0) break;
     told.push(...next.page);
   }
   const steps = folded(told);
-  const state = (step: number): Promise<StateAfter> => server.request<StateAfter>("fabius/step", { ...which, step });
+  const state = (step: number): Promise<StateAfter> => server.request("fabius/step", { ...which, step });
   const births: TraceData["births"] = {};
   for (const step of steps) {
     if (step.created?.length) births[step.step] = flat(await state(step.step), new Set(step.created));
@@ -220,13 +220,13 @@ export class TracePanels implements vscode.Disposable {
 
   /** Writes a counterexample to a file: as a page, a chart, text, or for another tool. */
   async exportTrace(which: Which): Promise<void> {
-    const kinds = [
+    const kinds: (vscode.QuickPickItem & { format: ExportFormat | "html"; end: string })[] = [
       { label: "HTML", description: "one file with everything in it, to step through in a browser", format: "html", end: "html" },
       { label: "Mermaid", description: "a sequence diagram", format: "mermaid", end: "mmd" },
       { label: "Text", description: "for an issue or a letter", format: "text", end: "txt" },
       ...(which.run
         ? []
-        : [{ label: "Run", description: "to open in the explorer or the debugger, also when the model has changed", format: "run", end: "json" }]),
+        : [{ label: "Run", description: "to open in the explorer or the debugger, also when the model has changed", format: "run" as const, end: "json" }]),
       { label: "Trail", description: "for spin -t", format: "trail", end: "trail" },
     ];
     const kind = await vscode.window.showQuickPick(kinds, { title: "Export the trace as" });
@@ -240,8 +240,8 @@ export class TracePanels implements vscode.Disposable {
   }
 
   /** A counterexample in a format. */
-  async text(which: Which, format: string): Promise<string> {
-    if (format !== "html") return (await this.server.request<{ text: string }>("fabius/export", { ...which, format })).text;
+  async text(which: Which, format: ExportFormat | "html"): Promise<string> {
+    if (format !== "html") return (await this.server.request("fabius/export", { ...which, format })).text;
     const data = await loadTrace(this.server, which);
     const script = await vscode.workspace.fs.readFile(vscode.Uri.joinPath(this.context.extensionUri, "dist", "trace.js"));
     const nonce = randomBytes(16).toString("hex");

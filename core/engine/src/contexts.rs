@@ -29,6 +29,7 @@ pub struct ContextsRequest {
 
 /// What is known of a context.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ContextReport {
     /// What its `init` does.
     pub statements: Vec<String>,
@@ -37,10 +38,10 @@ pub struct ContextReport {
     /// What goes wrong, or what the verdict rests on.
     pub reason: String,
     /// Where something goes wrong.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
     /// Length of the run that shows it.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub steps: Option<u64>,
 }
 

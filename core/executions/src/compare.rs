@@ -19,6 +19,7 @@ const TOLD_MAX: usize = 3;
 
 /// A step, as a person reads it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct EventRecord {
     /// The process, such as `P[1]`.
     pub process: String,
@@ -34,14 +35,15 @@ pub struct EventRecord {
 
 /// Something that is true of an execution or not.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct FactRecord {
     /// This step comes …
     pub event: EventRecord,
     /// … before this one; if absent, it comes.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before: Option<EventRecord>,
     /// What both touch.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub touches: Option<String>,
     /// The later step never comes.
     pub never: bool,
@@ -49,6 +51,7 @@ pub struct FactRecord {
 
 /// What distinguishes the executions of a kind from those that end well.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Difference {
     /// `failing` or `stuck`.
     pub kind: &'static str,
@@ -66,6 +69,7 @@ pub struct Difference {
 
 /// Two steps that come in one order in the first execution, and not in this order in the second one.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct OrderRecord {
     /// What both touch.
     pub touches: String,
@@ -81,6 +85,7 @@ pub struct OrderRecord {
 
 /// In what two executions differ.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Comparison {
     /// Their numbers, from 1.
     pub ranks: [String; 2],

@@ -40,6 +40,7 @@ pub(super) struct Learnt {
 
 /// With which statements the order of each statement matters, learnt from all reachable states.
 #[derive(Clone, PartialEq, Eq, Default, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct OrderReport {
     /// Reachable states: all of them.
     pub states: u64,
@@ -50,6 +51,7 @@ pub struct OrderReport {
 
 /// Two statements of different processes.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct PairReport {
     /// The statements; the same one twice if two processes of a type execute it.
     pub statements: [StatementReport; 2],
@@ -62,12 +64,13 @@ pub struct PairReport {
     /// The order never matters, and the text alone does not tell so.
     pub learnt: bool,
     /// A state in which the order matters.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub example: Option<StateReport>,
 }
 
 /// A statement of a type of processes.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct StatementReport {
     /// The type.
     pub process: String,
@@ -84,6 +87,7 @@ pub struct StatementReport {
 
 /// A state, as a person finds it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct StateReport {
     /// Steps of a shortest path that leads there.
     pub steps: usize,

@@ -45,7 +45,7 @@ pub use counted::Counted;
 pub use learned::{NotLearnt, OrderReport, PairReport, StateReport, StatementReport, order_of_statements};
 pub use referee::ExecutionOutline;
 pub use report::{CycleReport, ExecutionReport, ExecutionsReport};
-pub use tree::{BRANCHES_MAX, BranchReport, TreeBranch, branch_reports};
+pub use tree::{BRANCHES_MAX, BranchReport, TreeBranch, branch_report};
 
 use births::{Naming, Numbered, WhyNumbers};
 use fabius_base::{Cancel, Limits, StopReason};

@@ -13,6 +13,7 @@ use serde::Serialize;
 
 /// The executions of a model. Numbers are decimal strings: they can be greater than 2⁵³.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ExecutionsReport {
     /// The tool's name.
     pub tool: &'static str,
@@ -43,39 +44,39 @@ pub struct ExecutionsReport {
     /// Whether the numbers are too large to be exact.
     pub overflow: bool,
     /// Why not everything was explored.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// What is counted once: `order` if executions that differ in the order of independent steps are; `order-and-numbers` if
     /// also the numbers of processes, and when one ends that has nothing left to do, make no difference, nor, in
     /// final states, who created whom; else `nothing`.
     pub modulo: &'static str,
     /// How processes are told apart that are created after the start: by `births` or by `numbers`; absent if there are none.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub processes: Option<&'static str>,
     /// Why by numbers, if nobody asked for that.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub numbers_because: Option<&'static str>,
     /// Why every interleaving counts.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
     /// After how many steps executions are cut off.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub within: Option<u32>,
     /// How often each process may take a step that may close one of its loops.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub laps: Option<u32>,
     /// How they were counted: `graph`, `sleep`, `source` or `optimal`.
     pub by: &'static str,
     /// Which steps are independent: `accords`, `footprints` or `learned`.
     pub independence: &'static str,
     /// Why independence was not learnt, if that was asked for: then it is `accords`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_learnt: Option<String>,
     /// What was learnt, if that was asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order: Option<OrderReport>,
     /// Runs that were given up because what they could go on with was explored before; absent with `graph`.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub redundant_runs: Option<u64>,
     /// Pairs of a state and a sleep set that were explored; without a table, beginnings of runs.
     pub nodes: u64,
@@ -84,28 +85,29 @@ pub struct ExecutionsReport {
     /// Memory that counting took.
     pub memory_bytes: u64,
     /// An infinite execution.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cycle: Option<CycleReport>,
     /// Somebody asked to stop: fewer executions may be listed than were asked for.
     pub list_stopped: bool,
     /// The executions that were asked for.
     pub list: Vec<ExecutionReport>,
     /// The tree of choices, if it was asked for; a branch comes after its parent.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<Vec<BranchReport>>,
     /// In what two executions differ.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comparison: Option<Comparison>,
     /// What distinguishes those that fail, and those that get stuck, from those that end well.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub difference: Vec<Difference>,
     /// Fabius itself is wrong: what happened.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub internal_error: Option<String>,
 }
 
 /// An infinite execution.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct CycleReport {
     /// Its steps.
     pub steps: Vec<StepRecord>,
@@ -115,6 +117,7 @@ pub struct CycleReport {
 
 /// An execution.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ExecutionReport {
     /// Its number among all executions, from 1.
     pub rank: String,
@@ -125,7 +128,7 @@ pub struct ExecutionReport {
     /// Its steps.
     pub steps: Vec<StepRecord>,
     /// Where processes are stuck in the end.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stuck: Vec<ProcessStatusRecord>,
 }
 
@@ -219,6 +222,7 @@ pub(super) fn add_listed(found: &mut Executions, loaded: &Loaded) {
         steps: json::steps(trace, &loaded.map),
         loop_start: trace.cycle_start.unwrap_or(start + 1),
     });
-    found.report.tree = found.tree.as_ref().map(|branches| tree::branch_reports(branches, loaded));
+    found.report.tree =
+        found.tree.as_ref().map(|branches| branches.iter().map(|branch| tree::branch_report(branch, loaded)).collect());
     found.report.internal_error.clone_from(&found.failure);
 }

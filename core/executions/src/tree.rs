@@ -37,6 +37,7 @@ pub struct TreeBranch {
 
 /// A branch, as plain data.
 #[derive(Clone, PartialEq, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct BranchReport {
     /// The number in the list, from 0, of the branch at whose end this one is an alternative.
     pub parent: Option<usize>,
@@ -51,7 +52,7 @@ pub struct BranchReport {
     /// Those that end well.
     pub ok: String,
     /// How its execution ends, if there is only one of the kind.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ends: Option<&'static str>,
     /// There is more behind it than is listed.
     pub unopened: bool,
@@ -156,9 +157,9 @@ fn ends_so(program: &Program, state: &State, end: End) -> bool {
     }
 }
 
-/// The tree as plain data.
-pub fn branch_reports(branches: &[TreeBranch], loaded: &Loaded) -> Vec<BranchReport> {
-    let record = |branch: &TreeBranch| BranchReport {
+/// A branch as plain data.
+pub fn branch_report(branch: &TreeBranch, loaded: &Loaded) -> BranchReport {
+    BranchReport {
         parent: branch.parent,
         first: branch.first.saturating_add(1).to_string(),
         executions: branch.numbers.all.to_string(),
@@ -169,6 +170,5 @@ pub fn branch_reports(branches: &[TreeBranch], loaded: &Loaded) -> Vec<BranchRep
         unopened: branch.unopened,
         length: branch.len,
         steps: branch.steps.iter().map(|step| json::step_record(step, &loaded.map)).collect(),
-    };
-    branches.iter().map(record).collect()
+    }
 }

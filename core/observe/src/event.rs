@@ -120,6 +120,7 @@ pub enum Goal {
 
 /// How far a search is.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Progress {
     /// States stored so far.
     pub states: u64,

@@ -37,6 +37,7 @@ pub const ON: &str = "on";
 /// The answer to a question about a model.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub enum Verdict {
     /// Yes, and everything was checked.
     Holds,
@@ -51,6 +52,7 @@ pub enum Verdict {
 /// What kind of question a property asks.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub enum PropertyClass {
     /// Something bad never happens.
     Safety,
@@ -77,6 +79,7 @@ impl PropertyClass {
 /// What went wrong at the end of a counterexample.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub enum ViolationClass {
     /// An `assert` failed.
     Assertion,

@@ -11,6 +11,7 @@ pub use threads::{ALONE_BEFORE_ANEW_TRANSITIONS, ALONE_TRANSITIONS, ThreadCount}
 
 use crate::pool::Processes;
 use fabius_base::Limits;
+use serde::Serialize;
 use std::time::Duration;
 
 /// A main search pauses when it has listed this many transitions, …
@@ -203,7 +204,9 @@ impl Storage {
 }
 
 /// Which infinite runs count as violations.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default, Serialize)]
+#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub enum Fairness {
     /// All.
     #[default]

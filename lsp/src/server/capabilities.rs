@@ -1,6 +1,6 @@
 //! What the server says that it can do.
 
-use super::own::MEET;
+use super::messages::METHODS;
 use super::positions::Encoding;
 use fabius_engine::{LANGUAGES, languages};
 use fabius_language::{Color, Triggers};
@@ -16,25 +16,6 @@ pub const COMMANDS: [&str; 7] = [
     "fabius.contexts",
     "fabius.stuck",
     "fabius.executions",
-];
-
-/// The requests, of our own, for clients that want to know.
-const METHODS: [&str; 15] = [
-    "fabius/properties",
-    "fabius/lines",
-    "fabius/trace",
-    "fabius/export",
-    "fabius/step",
-    "fabius/why",
-    "fabius/run",
-    "fabius/stop",
-    "fabius/survey",
-    MEET,
-    "fabius/executions",
-    "fabius/executionTree",
-    "fabius/execution",
-    "fabius/contexts",
-    "fabius/stuck",
 ];
 
 /// The modifiers of coloured words, in the order of their bits.

@@ -1,86 +1,117 @@
 //! What is known about each line: executed, never executed, part of a counterexample. For gutters.
 
 use super::convert::Converter;
+use super::messages::{Coverage, CoveredStatement, LineMarks, Lines, Mark, StepMark};
 use super::names::uri_of;
 use super::state::State;
 use crate::ide::Place;
 use crate::session::Document;
 use crate::session::reading::Reading;
-use crate::session::results::is_unreached;
+use crate::session::results::{Known, is_unreached};
 use fabius_analysis::Survey;
 use fabius_base::{FileId, Span};
-use serde_json::{Value, json};
+use fabius_witness::Trace;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// This many of the steps that execute the same statement are marks of its line, the first ones.
-const TIMES_TOLD_MAX: usize = 100;
+const MARKED_TIMES_MAX: usize = 100;
 
-/// The marks of the lines of a document.
-pub fn lines(server: &State, name: &str) -> Value {
-    let Some(document) = server.session.document(name) else { return Value::Null };
-    let mut marks: BTreeMap<u32, Vec<Value>> = BTreeMap::new();
-    let line_of = |at: usize| document.text.byte_to_line(at.min(document.text.len_bytes())) as u32;
-    for known in &document.results.known {
-        for (index, example) in known.counterexamples.iter().enumerate().take(1) {
-            let steps = &example.trace.steps;
-            let mut told: HashMap<(Span, &str), usize> = HashMap::new();
-            for step in steps.outline().filter(|step| !step.is_claims) {
-                let fails = steps.faults().binary_search(&step.index).is_ok();
-                let kind = match (fails, example.trace.cycle_start) {
-                    (true, _) => "fails",
-                    (false, Some(start)) if start <= step.number => "loop",
-                    _ => "step",
-                };
-                let times = told.entry((step.span, kind)).or_default();
-                *times += 1;
-                if TIMES_TOLD_MAX < *times {
-                    continue;
-                }
-                let at = if fails { steps.get(step.index).map(|step| step.fault_span) } else { None };
-                let (file, range) = known.place(at.unwrap_or(step.span), name);
-                if file != name {
-                    continue;
-                }
-                marks.entry(line_of(range.start)).or_default().push(json!({
-                    "kind": kind,
-                    "step": step.number,
-                    "property": known.report.name,
-                    "counterexample": index,
-                    "stale": known.stale,
-                }));
-            }
-            for status in example.trace.stuck() {
-                let span = status.waiting.first().map_or(status.span, |waiting| waiting.span);
-                let (file, range) = known.place(span, name);
-                if file == name {
-                    let why = status.waiting.first().map(|waiting| waiting.reason.sentence());
-                    let mark = json!({ "kind": "stuck", "process": status.name, "why": why, "stale": known.stale });
-                    marks.entry(line_of(range.start)).or_default().push(mark);
-                }
-            }
+/// The marks of a document, by line.
+struct Marks<'a> {
+    document: &'a Document,
+    name: &'a str,
+    by_line: BTreeMap<u32, Vec<Mark>>,
+}
+
+impl Marks<'_> {
+    /// A mark at a place, if that is in the document.
+    fn add(&mut self, known: &Known, span: Span, mark: impl FnOnce() -> Mark) {
+        let (file, range) = known.place(span, self.name);
+        if file == self.name {
+            let text = &self.document.text;
+            let line = text.byte_to_line(range.start.min(text.len_bytes())) as u32;
+            self.by_line.entry(line).or_default().push(mark());
         }
+    }
+
+    /// Marks the steps of a counterexample.
+    fn steps(&mut self, known: &Known, counterexample: usize, trace: &Trace) {
+        let mut times: HashMap<(Span, StepKind), usize> = HashMap::new();
+        for step in trace.steps.outline().filter(|step| !step.is_claims) {
+            let kind = match (trace.steps.faults().binary_search(&step.index), trace.cycle_start) {
+                (Ok(_), _) => StepKind::Fails,
+                (Err(_), Some(start)) if start <= step.number => StepKind::Loop,
+                _ => StepKind::Step,
+            };
+            let times = times.entry((step.span, kind)).or_default();
+            *times += 1;
+            if MARKED_TIMES_MAX < *times {
+                continue;
+            }
+            let fault = (kind == StepKind::Fails).then(|| trace.steps.get(step.index)).flatten();
+            let span = fault.map_or(step.span, |step| step.fault_span);
+            let (property, stale) = (known.report.name.clone(), known.stale);
+            let mark = || StepMark { step: step.number, property, counterexample, stale };
+            self.add(known, span, || match kind {
+                StepKind::Fails => Mark::Fails(mark()),
+                StepKind::Loop => Mark::Loop(mark()),
+                StepKind::Step => Mark::Step(mark()),
+            });
+        }
+    }
+
+    /// Marks where processes are stuck at the end of a counterexample.
+    fn stuck(&mut self, known: &Known, trace: &Trace) {
+        for status in trace.stuck() {
+            let waiting = status.waiting.first();
+            self.add(known, waiting.map_or(status.span, |waiting| waiting.span), || Mark::Stuck {
+                process: status.name.clone(),
+                why: waiting.map(|waiting| waiting.reason.sentence()),
+                stale: known.stale,
+            });
+        }
+    }
+
+    /// Marks what no run executes.
+    fn unreached(&mut self, known: &Known) {
         for finding in known.findings.iter().filter(|finding| is_unreached(finding) && !known.stale) {
-            let Some((file, range)) = finding.span().map(|span| known.place(span, name)) else { continue };
-            if file == name {
-                let reason = finding.labels.first().map(|label| label.text.as_str());
-                let mark = json!({ "kind": "unreached", "why": reason });
-                marks.entry(line_of(range.start)).or_default().push(mark);
+            if let Some(span) = finding.span() {
+                let why = finding.labels.first().map(|label| label.text.clone());
+                self.add(known, span, || Mark::Unreached { why });
             }
         }
     }
-    let covered = coverage(document).map(|(survey, statements, reading)| {
+}
+
+/// How a step of a counterexample is marked.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum StepKind {
+    Step,
+    Loop,
+    Fails,
+}
+
+/// What is known about the lines of a document.
+pub fn lines(server: &State, name: &str) -> Option<Lines> {
+    let document = server.session.document(name)?;
+    let mut marks = Marks { document, name, by_line: BTreeMap::new() };
+    for known in &document.results.known {
+        if let Some(first) = known.counterexamples.first() {
+            marks.steps(known, 0, &first.trace);
+            marks.stuck(known, &first.trace);
+        }
+        marks.unreached(known);
+    }
+    let coverage = coverage(document).map(|(survey, statements, reading)| {
         let converter = Converter::new(&server.session, reading.map(), server.encoding);
-        let own = statements.iter().filter(|(place, _)| place.file == name);
-        let told = own.map(|(place, executed)| json!({ "range": converter.place(place), "executed": executed }));
-        json!({
-            "states": survey.states,
-            "exhaustive": survey.exhaustive,
-            "statements": told.collect::<Vec<Value>>(),
-        })
+        let here = statements.iter().filter(|(place, _)| place.file == name);
+        let statement =
+            |(place, executed): &(Place, bool)| CoveredStatement { range: converter.place(place), executed: *executed };
+        Coverage { states: survey.states, exhaustive: survey.exhaustive, statements: here.map(statement).collect() }
     });
-    let told: Vec<Value> = marks.into_iter().map(|(line, marks)| json!({ "line": line, "marks": marks })).collect();
-    json!({ "uri": uri_of(name), "version": document.version, "lines": told, "coverage": covered })
+    let lines = marks.by_line.into_iter().map(|(line, marks)| LineMarks { line, marks }).collect();
+    Some(Lines { uri: uri_of(name)?, version: document.version, lines, coverage })
 }
 
 /// Statements of the present text, and whether some run executes them.

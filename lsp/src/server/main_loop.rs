@@ -8,8 +8,7 @@ use super::client::{Client, Expected, json, read};
 use super::features;
 use super::memory;
 use super::names::name_of;
-use super::own;
-use super::questions;
+use super::questions::{self, SearchRequest, Started};
 use super::service::{Incoming, Pending, error};
 use super::settings::Settings;
 use super::state::State;
@@ -37,8 +36,8 @@ pub struct MainLoop {
     pending: Pending,
     /// Requests about a text that is being read, in the order of arrival.
     waiting: Vec<(Id, String, lsp::LSPAny)>,
-    /// Requests for which work was started, with their parameters, by its number.
-    asked: BTreeMap<RunId, (Id, lsp::LSPAny)>,
+    /// Requests for which work was started, by its number.
+    started: BTreeMap<RunId, (Id, Started)>,
     /// Requests for the diagnostics of all models.
     pulls: HeldPulls,
     inbox: Receiver<Incoming>,
@@ -68,7 +67,7 @@ impl MainLoop {
             state,
             pending,
             waiting: Vec::new(),
-            asked: BTreeMap::new(),
+            started: BTreeMap::new(),
             pulls: HeldPulls::default(),
             inbox,
             closed: false,
@@ -166,30 +165,27 @@ impl MainLoop {
 
     /// The answer to a request; `None` if work for it was started that will bring it.
     fn answer(&mut self, id: &Id, method: &str, params: lsp::LSPAny) -> Option<Result<lsp::LSPAny>> {
-        let (method, params) = questions::of_command(method, params);
-        let begun = match method {
-            "workspace/diagnostic" => {
-                return match read(params) {
-                    Ok(params) => {
-                        self.pulls.hold(id, params);
-                        self.answer_pulls();
-                        None
-                    }
-                    Err(wrong) => Some(Err(wrong)),
-                };
-            }
-            own::MEET => own::ask_meet(&mut self.state, params.clone()),
-            _ if questions::METHODS.contains(&method) => {
-                questions::ask(&mut self.state, method, params.clone()).map(Some)
-            }
-            method => return Some(features::answer(&mut self.state, method, params)),
+        let (method, params, is_shown) = questions::of_command(method, params);
+        if method == "workspace/diagnostic" {
+            return match read(params) {
+                Ok(params) => {
+                    self.pulls.hold(id, params);
+                    self.answer_pulls();
+                    None
+                }
+                Err(wrong) => Some(Err(wrong)),
+            };
+        }
+        let Some(request) = SearchRequest::read(method, &params) else {
+            return Some(features::answer(&mut self.state, method, params));
         };
+        let begun = request.and_then(|request| Ok((questions::begin(&mut self.state, &request)?, request)));
         match begun {
-            Ok(Some(run)) => {
-                self.asked.insert(run, (id.clone(), params));
+            Ok((Some(run), request)) => {
+                self.started.insert(run, (id.clone(), Started { request, is_shown }));
                 None
             }
-            Ok(None) => Some(Ok(lsp::LSPAny::Null)),
+            Ok((None, _)) => Some(Ok(lsp::LSPAny::Null)),
             Err(wrong) => Some(Err(wrong)),
         }
     }
@@ -203,9 +199,9 @@ impl MainLoop {
     fn cancelled(&mut self, params: &lsp::LSPAny) {
         let id: Option<Id> = params.get("id").and_then(|id| serde_json::from_value(id.clone()).ok());
         let runs: Vec<RunId> =
-            self.asked.iter().filter(|(_, (asked, _))| Some(asked) == id.as_ref()).map(|(run, _)| *run).collect();
+            self.started.iter().filter(|(_, (asked, _))| Some(asked) == id.as_ref()).map(|(run, _)| *run).collect();
         for run in runs {
-            self.asked.remove(&run);
+            self.started.remove(&run);
             self.state.session.cancel(run);
         }
     }
@@ -383,13 +379,13 @@ impl MainLoop {
             match answer {
                 Notice::Workspace => self.answer_pulls(),
                 Notice::Met(run, found, loaded) => {
-                    if let Some((id, _)) = self.asked.remove(&run) {
-                        self.pending.answer(&id, Ok(own::met(*found, &loaded)));
+                    if let Some((id, _)) = self.started.remove(&run) {
+                        self.pending.answer(&id, Ok(json(questions::meeting(*found, &loaded))));
                     }
                 }
                 Notice::Answered(run, answer, job) => {
-                    if let Some((id, params)) = self.asked.remove(&run) {
-                        let answer = questions::answer(&self.state, params, &job, *answer);
+                    if let Some((id, started)) = self.started.remove(&run) {
+                        let answer = questions::answer(&self.state, &started, &job, *answer);
                         self.pending.answer(&id, answer);
                     }
                 }

@@ -20,6 +20,7 @@ mod lines;
 mod main_loop;
 mod manual;
 mod memory;
+mod messages;
 mod names;
 mod offers;
 mod own;
@@ -30,6 +31,7 @@ mod settings;
 mod state;
 mod status;
 mod tokens;
+mod traces;
 mod transport;
 mod workspace;
 

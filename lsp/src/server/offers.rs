@@ -1,37 +1,44 @@
 //! What the server offers to do: code lenses and code actions.
 
+use super::client::json;
 use super::context::Context;
+use super::messages::{ContextsParams, ExecutionsParams, LinesParams, ModelParams, RunParams, TraceSource};
 use super::names::uri_of;
 use super::service::error;
 use super::state::State;
 use crate::ide::actions::{self as fixes, Action, ActionKind, Command as Effect};
 use crate::ide::lenses::{self as lines, Click, Lens};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::HashMap;
 use tower_lsp_server::jsonrpc::{ErrorCode, Result};
 use tower_lsp_server::ls_types as lsp;
 use xxhash_rust::xxh3::xxh3_128;
 
-/// A command about one thing, or about nothing.
-fn command(title: &str, name: &str, about: Option<Value>) -> lsp::Command {
-    lsp::Command { title: title.to_owned(), command: name.to_owned(), arguments: Some(about.into_iter().collect()) }
+/// A command with its parameters, if it has any.
+fn command(title: &str, name: &str, params: Option<Value>) -> lsp::Command {
+    lsp::Command { title: title.to_owned(), command: name.to_owned(), arguments: Some(params.into_iter().collect()) }
+}
+
+fn counterexample(uri: lsp::Uri, property: &str, index: usize) -> TraceSource {
+    TraceSource { uri, property: Some(property.to_owned()), counterexample: Some(index), run: None }
 }
 
 pub fn lenses(server: &mut State, params: &lsp::CodeLensParams) -> Option<Vec<lsp::CodeLens>> {
     let context = Context::of(server, &params.text_document.uri)?;
     let uri = uri_of(&context.model)?;
     let one = |lens: &Lens| {
-        let (name, about) = match &lens.click {
-            Click::Check(property) => ("fabius.check", Some(json!({ "uri": uri, "property": property }))),
-            Click::Stop => ("fabius.stop", Some(json!({ "uri": uri }))),
-            Click::Show(property, index) => {
-                ("fabius.trace", Some(json!({ "uri": uri, "property": property, "counterexample": index })))
+        let uri = uri.clone();
+        let (name, params) = match &lens.click {
+            Click::Check(property) => {
+                ("fabius.check", Some(json(RunParams { uri, property: Some(property.clone()), fairness: None })))
             }
-            Click::Executions => ("fabius.executions", Some(json!({ "uri": uri }))),
+            Click::Stop => ("fabius.stop", Some(json(ModelParams { uri }))),
+            Click::Show(property, index) => ("fabius.trace", Some(json(counterexample(uri, property, *index)))),
+            Click::Executions => ("fabius.executions", Some(json(ExecutionsParams { uri, laps: None, within: None }))),
             Click::Nothing => ("", None),
         };
-        let command = Some(command(&lens.title, name, about));
+        let command = Some(command(&lens.title, name, params));
         lsp::CodeLens { range: context.range(&lens.range), command, data: None }
     };
     Some(lines::lenses(context.view(), context.document()?).iter().map(one).collect())
@@ -70,17 +77,17 @@ pub fn actions(server: &mut State, params: &lsp::CodeActionParams) -> Option<Vec
 fn offer(context: &Context<'_>, params: &lsp::CodeActionParams, action: &Action, later: bool) -> lsp::CodeAction {
     let uri = &params.text_document.uri;
     let command = action.command.as_ref().map(|effect| {
-        let (name, about) = match effect {
-            Effect::Explain(property, index) => {
-                ("fabius.explain", json!({ "uri": uri, "property": property, "counterexample": index }))
-            }
+        let uri = uri.clone();
+        let (name, params) = match effect {
+            Effect::Explain(property, index) => ("fabius.explain", json(counterexample(uri, property, *index))),
             Effect::Check(property, fairness) => {
-                ("fabius.check", json!({ "uri": uri, "property": property, "fairness": fairness.as_str() }))
+                let (property, fairness) = (Some(property.clone()), Some(fairness.as_str().to_owned()));
+                ("fabius.check", json(RunParams { uri, property, fairness }))
             }
-            Effect::Contexts(process) => ("fabius.contexts", json!({ "uri": uri, "process": process })),
-            Effect::Stuck(line) => ("fabius.stuck", json!({ "uri": uri, "lines": [line - 1] })),
+            Effect::Contexts(process) => ("fabius.contexts", json(ContextsParams { uri, process: process.clone() })),
+            Effect::Stuck(line) => ("fabius.stuck", json(LinesParams { uri, lines: vec![line - 1] })),
         };
-        command(&action.title, name, Some(about))
+        command(&action.title, name, Some(params))
     });
     let edits = command.is_none();
     let offered = || Offered { uri: uri.clone(), range: params.range, digest: digest(context, action) };
@@ -89,7 +96,7 @@ fn offer(context: &Context<'_>, params: &lsp::CodeActionParams, action: &Action,
         kind: Some(kind_of(action.kind)),
         is_preferred: Some(action.preferred),
         edit: (edits && !later).then(|| edit(context, uri, action)),
-        data: (edits && later).then(|| json!(offered())),
+        data: (edits && later).then(|| json(offered())),
         command,
         ..lsp::CodeAction::default()
     }

@@ -1,47 +1,100 @@
-//! Our own requests that take a search: executions, contexts, deadlocks at a line. Work is started for them, which brings the
-//! answer; `docs/protocol.md` describes them.
+//! Our own requests that take a search: executions, contexts, deadlocks at a line, statements that are next at once. Work is
+//! started for them, which brings the answer; `docs/protocol.md` describes them.
 
 use super::client::{json, read};
 use super::convert::Converter;
+use super::messages::{
+    Alternatives, Branch, Contexts, ContextsParams, CountedExecutions, Execution, ExecutionPage, ExecutionParams,
+    ExecutionTree, ExecutionTreeParams, Executions, ExecutionsParams, FindContexts, LinesParams, Meet, Meeting,
+    PlacedStep, Request, Stuck, StuckAt, TraceSource,
+};
 use super::names::{name_of, uri_of};
-use super::own::{self, About};
 use super::service::error;
 use super::state::State;
+use super::traces::{self, PAGE_STEPS};
 use crate::ide::executions as words;
 use crate::session::jobs::{Job, RunId, Work};
 use crate::session::questions::{Answer, Bounds, Question, key_of};
-use crate::session::runs::Origin;
-use fabius_analysis::Line;
-use fabius_analysis::stuck::StuckVerdict;
-use fabius_engine::Verdict;
+use crate::session::runs::{KeptExecutions, Origin};
+use fabius_analysis::stuck::{Stuck as StuckFound, StuckVerdict};
+use fabius_analysis::{CoReachability, Line};
 use fabius_engine::contexts::ContextsReport;
-use fabius_executions::{ExecutionsReport, TreeBranch, branch_reports};
-use serde_json::{Value, json};
+use fabius_engine::{Loaded, Verdict};
+use fabius_executions::{ExecutionsReport, TreeBranch, branch_report};
+use fabius_witness::format::json::step_record;
+use serde_json::Value;
 use tower_lsp_server::jsonrpc::{ErrorCode, Result};
 use tower_lsp_server::ls_types as lsp;
 
-/// The requests.
-pub const METHODS: [&str; 5] =
-    ["fabius/executions", "fabius/executionTree", "fabius/execution", "fabius/contexts", "fabius/stuck"];
+/// A request that takes a search, with its parameters.
+pub enum SearchRequest {
+    /// Counts executions.
+    Executions(ExecutionsParams),
+    /// The alternatives at the end of a branch.
+    Alternatives(ExecutionTreeParams),
+    /// An execution by its number.
+    Execution(ExecutionParams),
+    /// The contexts in which a model goes wrong.
+    Contexts(ContextsParams),
+    /// Whether the model can deadlock at a line.
+    Stuck(LinesParams),
+    /// Whether statements of two lines can be next at once.
+    Meet(LinesParams),
+}
 
-/// A command that asks one of these, as the request; anything else as it is. Whoever runs a command is shown the answer.
-pub fn of_command(method: &str, params: lsp::LSPAny) -> (&str, lsp::LSPAny) {
+/// A request for which work was started.
+pub struct Started {
+    /// The request.
+    pub request: SearchRequest,
+    /// Whoever asked is shown the answer, in words.
+    pub is_shown: bool,
+}
+
+impl SearchRequest {
+    /// Reads a request, if it is one of these.
+    pub fn read(method: &str, params: &lsp::LSPAny) -> Option<Result<Self>> {
+        let params = || params.clone();
+        Some(match method {
+            Executions::METHOD => read(params()).map(Self::Executions),
+            Alternatives::METHOD => read(params()).map(Self::Alternatives),
+            Execution::METHOD => read(params()).map(Self::Execution),
+            FindContexts::METHOD => read(params()).map(Self::Contexts),
+            Stuck::METHOD => read(params()).map(Self::Stuck),
+            Meet::METHOD => read(params()).map(Self::Meet),
+            _ => return None,
+        })
+    }
+
+    fn uri(&self) -> &lsp::Uri {
+        match self {
+            Self::Executions(ExecutionsParams { uri, .. })
+            | Self::Alternatives(ExecutionTreeParams { uri, .. })
+            | Self::Execution(ExecutionParams { uri, .. })
+            | Self::Contexts(ContextsParams { uri, .. })
+            | Self::Stuck(LinesParams { uri, .. })
+            | Self::Meet(LinesParams { uri, .. }) => uri,
+        }
+    }
+}
+
+/// A command that asks one of these, as the request; anything else as it is. Says whether it was such a command.
+pub fn of_command(method: &str, params: lsp::LSPAny) -> (&str, lsp::LSPAny, bool) {
     let command = params.get("command").and_then(Value::as_str).filter(|_| method == "workspace/executeCommand");
     let method = match command {
-        Some("fabius.contexts") => "fabius/contexts",
-        Some("fabius.stuck") => "fabius/stuck",
-        Some("fabius.executions") => "fabius/executions",
-        _ => return (method, params),
+        Some("fabius.contexts") => FindContexts::METHOD,
+        Some("fabius.stuck") => Stuck::METHOD,
+        Some("fabius.executions") => Executions::METHOD,
+        _ => return (method, params, false),
     };
-    let mut about = params["arguments"][0].clone();
-    if let Some(fields) = about.as_object_mut() {
-        fields.insert("tell".to_owned(), json!(true));
-    }
-    (method, about)
+    (method, params["arguments"][0].clone(), true)
 }
 
 fn wrong(why: impl Into<String>) -> tower_lsp_server::jsonrpc::Error {
     error(ErrorCode::InvalidParams, why.into())
+}
+
+fn nothing_counted() -> tower_lsp_server::jsonrpc::Error {
+    wrong("no executions were counted: ask fabius/executions first")
 }
 
 /// A number from 1 on as a person reads it, in decimal digits: it can be greater than 2⁵³.
@@ -52,116 +105,136 @@ fn number(text: &str) -> Result<u128> {
         .ok_or_else(|| wrong(format!("no number from 1 on: `{text}`")))
 }
 
-/// Begins to answer a request.
-pub fn ask(server: &mut State, method: &str, params: lsp::LSPAny) -> Result<RunId> {
-    let about: About = read(params)?;
-    let name = name_of(&about.uri);
+/// Begins to answer a request; `None` if its model cannot be run and that is the answer.
+pub fn begin(server: &mut State, request: &SearchRequest) -> Result<Option<RunId>> {
+    let name = name_of(request.uri());
     let model = server.session.model_of(&name);
-    let run = match method {
-        "fabius/executions" => {
-            server.session.count_executions(&model, Bounds { laps: about.laps, within: about.within })
+    let not_open = || wrong(format!("{name} is not open"));
+    let session = &mut server.session;
+    let place = |line: &u32| Line { file: name.clone(), line: line + 1 };
+    match request {
+        SearchRequest::Executions(ExecutionsParams { laps, within, .. }) => {
+            session.count_executions(&model, Bounds { laps: *laps, within: *within }).map(Some).ok_or_else(not_open)
         }
-        "fabius/executionTree" => {
-            let branch = match (&about.first, &about.executions) {
+        SearchRequest::Alternatives(ExecutionTreeParams { first, executions, .. }) => {
+            let branch = match (first, executions) {
                 (Some(first), Some(executions)) => Some((number(first)? - 1, number(executions)?)),
                 _ => None,
             };
-            server.session.alternatives(&model, branch)
+            session.alternatives(&model, branch).map(Some).ok_or_else(nothing_counted)
         }
-        "fabius/execution" => {
-            let wanted = about.number.as_deref().ok_or_else(|| wrong("which execution?"))?;
-            server.session.execution(&model, number(wanted)? - 1)
+        SearchRequest::Execution(params) => {
+            let number = number(&params.number)? - 1;
+            session.execution(&model, number).map(Some).ok_or_else(nothing_counted)
         }
-        "fabius/contexts" => {
-            let with = about.process.as_deref().ok_or_else(|| wrong("which process type?"))?;
-            server.session.contexts(&model, with)
+        SearchRequest::Contexts(params) => session.contexts(&model, &params.process).map(Some).ok_or_else(not_open),
+        SearchRequest::Stuck(params) => {
+            let line = params.lines.first().ok_or_else(|| wrong("which line?"))?;
+            session.stuck_at(&model, place(line)).map(Some).ok_or_else(not_open)
         }
-        _ => {
-            let line = about.lines.first().ok_or_else(|| wrong("which line?"))?;
-            server.session.stuck_at(&model, Line { file: name.clone(), line: line + 1 })
+        SearchRequest::Meet(params) => {
+            if !(1..=2).contains(&params.lines.len()) {
+                return Err(wrong("one line or two"));
+            }
+            Ok(session.co_reachable(&model, params.lines.iter().map(place).collect()))
         }
-    };
-    run.ok_or_else(|| match method {
-        "fabius/executionTree" | "fabius/execution" => wrong("no executions were counted: ask fabius/executions first"),
-        _ => wrong(format!("{name} is not open")),
-    })
+    }
+}
+
+/// An answer, and the same in words.
+struct Answered {
+    value: Value,
+    sentence: String,
 }
 
 /// The answer to a request; it is shown if a command asked.
-pub fn answer(server: &State, params: lsp::LSPAny, job: &Job, answer: Option<Answer>) -> Result<Value> {
-    let about: About = read(params)?;
-    let tell = about.tell;
-    let answer = told(server, about, job, answer);
-    if tell {
+pub fn answer(server: &State, started: &Started, job: &Job, answer: Option<Answer>) -> Result<Value> {
+    let answer = answered(server, &started.request, job, answer);
+    if started.is_shown {
         let message = match &answer {
-            Ok(answer) => answer["sentence"].as_str().unwrap_or_default().to_owned(),
+            Ok(answer) => answer.sentence.clone(),
             Err(wrong) => wrong.message.to_string(),
         };
         server.client.show(lsp::MessageType::INFO, message);
     }
-    answer
+    answer.map(|answer| answer.value)
 }
 
-fn told(server: &State, about: About, job: &Job, answer: Option<Answer>) -> Result<Value> {
-    let Work::Ask(question) = &job.work else { return Ok(Value::Null) };
+fn answered(server: &State, request: &SearchRequest, job: &Job, answer: Option<Answer>) -> Result<Answered> {
+    let silent = |value: Value| Answered { value, sentence: String::new() };
+    let Work::Ask(question) = &job.work else { return Ok(silent(Value::Null)) };
     let answer = answer.ok_or_else(|| error(ErrorCode::InternalError, "there was no time for an answer"))?;
+    let model = &job.document;
     match answer {
         Answer::Failed(why) => Err(error(ErrorCode::InternalError, why)),
         Answer::Refused(why) => Err(wrong(why)),
-        Answer::Executions(report) => Ok(executions(server, &job.document, &report)),
-        Answer::Alternatives(branches) => tree(server, &job.document, &branches),
+        Answer::Executions(report) => {
+            let answer = executions(server, model, *report);
+            Ok(Answered { sentence: answer.sentence.clone(), value: json(answer) })
+        }
+        Answer::Alternatives(branches) => tree(server, model, &branches).map(json).map(silent),
         Answer::Execution(None) => Err(wrong("there is no such execution")),
-        Answer::Execution(Some(_)) => page(server, &job.document, question, about),
-        Answer::Contexts(report) => Ok(contexts(server, &job.document, question, &report)),
+        Answer::Execution(Some(_)) => page(server, model, question, request).map(json).map(silent),
+        Answer::Contexts(report) => {
+            let answer = contexts(server, model, question, report);
+            Ok(Answered { sentence: answer.sentence.clone(), value: json(answer) })
+        }
         Answer::Stuck(found) => {
-            let mut told = json!({
-                "verdict": found.report.verdict,
-                "sentence": words::stuck(&found.report),
-                "states": found.report.states,
-                "exhaustive": found.report.exhaustive,
-            });
-            if found.report.verdict == StuckVerdict::Deadlock {
-                told["run"] = json!(key_of(question));
-            }
-            Ok(told)
+            let answer = stuck(question, &found);
+            Ok(Answered { sentence: answer.sentence.clone(), value: json(answer) })
         }
     }
 }
 
-/// The first page of a run that was just kept, as `fabius/trace` tells it.
-fn page(server: &State, name: &str, question: &Question, about: About) -> Result<Value> {
-    let key = key_of(question);
-    let mut told = own::trace(server, name, &about.of_run(key.clone()))?;
-    told["run"] = json!(key);
-    Ok(told)
+fn stuck(question: &Question, found: &StuckFound) -> StuckAt {
+    let report = &found.report;
+    StuckAt {
+        verdict: report.verdict,
+        sentence: words::stuck(report),
+        states: report.states,
+        exhaustive: report.exhaustive,
+        run: key_of(question).filter(|_| report.verdict == StuckVerdict::Deadlock),
+    }
+}
+
+/// The first page of a run that was just kept, as `fabius/trace` answers it.
+fn page(server: &State, model: &str, question: &Question, request: &SearchRequest) -> Result<ExecutionPage> {
+    let SearchRequest::Execution(ExecutionParams { uri, from, count, .. }) = request else {
+        return Err(error(ErrorCode::InternalError, "nobody asked for this execution"));
+    };
+    let run = key_of(question).ok_or_else(|| error(ErrorCode::InternalError, "the execution has no name"))?;
+    let source = TraceSource { uri: uri.clone(), property: None, counterexample: None, run: Some(run.clone()) };
+    Ok(ExecutionPage { page: traces::page(server, model, &source, *from, *count)?, run })
+}
+
+fn kept<'a>(server: &'a State, model: &str) -> Option<&'a KeptExecutions> {
+    server.session.document(model)?.asked.executions.as_ref()
 }
 
 /// How many executions there are.
-fn executions(server: &State, name: &str, report: &ExecutionsReport) -> Value {
-    let mut told = json(report);
-    let document = server.session.document(name);
-    let kept = document.and_then(|document| document.asked.executions.as_ref());
-    told["uri"] = json!(uri_of(name));
-    told["stale"] = json!(kept.is_none_or(|kept| kept.origin.stale));
-    told["sentence"] = json!(words::sentence(report));
-    told["advice"] = json!(words::advice(report));
-    told
+fn executions(server: &State, model: &str, report: ExecutionsReport) -> CountedExecutions {
+    CountedExecutions {
+        uri: uri_of(model),
+        stale: kept(server, model).is_none_or(|kept| kept.origin.stale),
+        sentence: words::sentence(&report),
+        advice: words::advice(&report),
+        report,
+    }
 }
 
 /// A branch of the tree of choices, and the alternatives at its end.
-fn tree(server: &State, name: &str, branches: &[TreeBranch]) -> Result<Value> {
-    let kept = server.session.document(name).and_then(|document| document.asked.executions.as_ref());
-    let origin = &kept.ok_or_else(|| wrong("no executions were counted: ask fabius/executions first"))?.origin;
+fn tree(server: &State, model: &str, branches: &[TreeBranch]) -> Result<ExecutionTree> {
+    let origin = &kept(server, model).ok_or_else(nothing_counted)?.origin;
     let ways =
         branches.iter().filter(|branch| branch.parent.is_some_and(|parent| parent + 1 == at_end(branches))).count();
     let (way, alternatives) = branches.split_at(branches.len() - ways);
     let branch = way.last().ok_or_else(|| wrong("there is no such branch, or not everything was explored"))?;
-    Ok(json!({
-        "uri": uri_of(name),
-        "stale": origin.stale,
-        "branch": told_branch(server, name, origin, branch),
-        "alternatives": alternatives.iter().map(|branch| told_branch(server, name, origin, branch)).collect::<Vec<_>>(),
-    }))
+    Ok(ExecutionTree {
+        uri: uri_of(model),
+        stale: origin.stale,
+        branch: branch_message(server, model, origin, branch),
+        alternatives: alternatives.iter().map(|branch| branch_message(server, model, origin, branch)).collect(),
+    })
 }
 
 /// How many branches come before the alternatives at the end of the last one of them.
@@ -169,34 +242,60 @@ fn at_end(branches: &[TreeBranch]) -> usize {
     branches.last().and_then(|last| last.parent).map_or(branches.len(), |parent| parent + 1)
 }
 
-fn told_branch(server: &State, name: &str, origin: &Origin, branch: &TreeBranch) -> Value {
-    let mut told = branch_reports(std::slice::from_ref(branch), &origin.loaded).first().map_or(Value::Null, json);
-    if let Some(fields) = told.as_object_mut() {
-        fields.remove("parent");
-        let steps = fields.remove("steps");
-        fields.insert("step".to_owned(), steps.and_then(|steps| steps.get(0).cloned()).unwrap_or(Value::Null));
-    }
-    if let Some(step) = branch.steps.first() {
+fn branch_message(server: &State, model: &str, origin: &Origin, branch: &TreeBranch) -> Branch {
+    let report = branch_report(branch, &origin.loaded);
+    let step = branch.steps.first().zip(report.steps.into_iter().next()).map(|(step, record)| {
         let converter = Converter::new(&server.session, &origin.loaded.map, server.encoding);
-        let (file, range) = origin.place(step.actor.span, name);
-        told["step"]["uri"] = json!(uri_of(&file));
-        told["step"]["range"] = json!(converter.range(&file, range.start, range.end));
+        let (file, range) = origin.place(step.actor.span, model);
+        PlacedStep { record, uri: uri_of(&file), range: converter.range(&file, range.start, range.end) }
+    });
+    Branch {
+        first: report.first,
+        executions: report.executions,
+        failing: report.failing,
+        stuck: report.stuck,
+        ok: report.ok,
+        ends: report.ends,
+        unopened: report.unopened,
+        length: report.length,
+        step,
+        sentence: words::behind(branch),
     }
-    told["sentence"] = json!(words::behind(branch));
-    told
 }
 
 /// The contexts, and a text that shows them: the model with the first one that goes wrong.
-fn contexts(server: &State, name: &str, question: &Question, report: &ContextsReport) -> Value {
-    let text = server.session.document(name).map(|document| document.text.to_string()).unwrap_or_default();
+fn contexts(server: &State, model: &str, question: &Question, report: ContextsReport) -> Contexts {
+    let present = || server.session.document(model).map(|document| document.text.to_string()).unwrap_or_default();
     let (text, with) = match question {
         Question::Contexts(unread, with) => (unread.text.clone(), with.as_str()),
-        _ => (text, ""),
+        _ => (present(), ""),
     };
-    json!({
-        "sentence": words::contexts(report, with),
-        "complete": report.complete,
-        "contexts": report.contexts,
-        "model": report.with(Verdict::Violated).next().map(|wrong| words::model(&text, report, wrong, with)),
-    })
+    let first = report.with(Verdict::Violated).next();
+    Contexts {
+        sentence: words::contexts(&report, with),
+        complete: report.complete,
+        model: first.map(|wrong| words::model(&text, &report, wrong, with)),
+        contexts: report.contexts,
+    }
+}
+
+/// Whether statements can be next at once.
+pub fn meeting(found: Option<CoReachability>, loaded: &Loaded) -> Meeting {
+    let unknown = |states, sentence| Meeting::Unknown { states, sentence };
+    match found {
+        None => unknown(None, "the model cannot be run".to_owned()),
+        Some(CoReachability::Failed(why)) => unknown(None, why),
+        Some(CoReachability::NoSuchPlace) => unknown(None, "no process can stop at one of these lines".to_owned()),
+        Some(CoReachability::Never(states)) => {
+            Meeting::Never { states, sentence: format!("never ({states} states, exhaustive)") }
+        }
+        Some(CoReachability::NotSeen(states)) => {
+            unknown(Some(states), format!("not in the {states} states explored; not exhaustive"))
+        }
+        Some(CoReachability::Possible(trace)) => {
+            let steps = trace.steps.len();
+            let page = trace.steps.iter().take(PAGE_STEPS).map(|step| step_record(&step, &loaded.map)).collect();
+            Meeting::Possible { steps, page, sentence: format!("possible, after {steps} steps") }
+        }
+    }
 }

@@ -11,6 +11,7 @@ use tower_lsp_server::ls_types::LSPAny;
 /// What a client may set, under the name `fabius`. Whatever is left out keeps its default.
 #[derive(Clone, Default, Debug, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
+#[cfg_attr(test, derive(ts_rs::TS), ts(optional_fields))]
 pub struct Settings {
     /// When checks start: `save`, `change` or `never`.
     pub check: Option<String>,

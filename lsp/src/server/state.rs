@@ -3,6 +3,7 @@
 use super::client::Client;
 use super::colored::Remembered;
 use super::convert::Converter;
+use super::messages::{STATUS, Status};
 use super::names::uri_of;
 use super::positions::Encoding;
 use super::settings::Settings;
@@ -247,17 +248,17 @@ impl State {
             return;
         }
         if let Some(status) = self.status(name) {
-            self.client.notify("fabius/status", status);
+            self.client.notify(STATUS, status);
         }
     }
 
     /// All that is known about a document, for a notification or an answer. These take different ways to the client and may
     /// overtake each other, so each has a number of its own.
-    pub fn status(&mut self, name: &str) -> Option<lsp::LSPAny> {
+    pub fn status(&mut self, name: &str) -> Option<Status> {
         let _ = self.session.reading(name);
         let document = self.session.document(name)?;
         self.serial += 1;
-        Some(status::status(&self.session, self.encoding, name, document, self.serial))
+        status::status(&self.session, self.encoding, name, document, self.serial)
     }
 
     /// Asks the client to ask again for what depends on results. Nobody waits for its answer.

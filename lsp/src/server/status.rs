@@ -1,8 +1,9 @@
 //! Progress and status: how far the checks are, in the protocol's words and in our own.
 
-use super::client::{Client, Expected, json};
+use super::client::{Client, Expected};
 use super::convert::Converter;
 use super::lines::coverage;
+use super::messages::{self, Faulty, PropertyState, PropertyStatus, Status, SurveyStatus};
 use super::names::uri_of;
 use super::positions::Encoding;
 use crate::ide::{Place, schedules};
@@ -11,7 +12,6 @@ use crate::session::results::Known;
 use crate::session::{Document, Running, Session};
 use fabius_engine::words::{counted, grouped, memory};
 use fabius_engine::{Fairness, SAFETY, Verdict};
-use serde_json::{Value, json};
 use std::collections::HashMap;
 use tower_lsp_server::ls_types as lsp;
 
@@ -120,19 +120,14 @@ fn per_second(rate: f64) -> String {
     }
 }
 
-/// The state of a property, in one word.
-pub fn state_of(document: &Document, property: &str) -> &'static str {
+/// The state of a property of the present text.
+fn state_of(document: &Document, property: &str) -> PropertyState {
     let running = document.run.as_ref().is_some_and(|running| running.property == property);
     match document.results.of(property) {
-        _ if running => "running",
-        None => "unknown",
-        Some(known) if known.stale => "stale",
-        Some(known) => match known.report.verdict {
-            Verdict::Holds => "holds",
-            Verdict::Violated => "violated",
-            Verdict::Undecided => "undecided",
-            Verdict::Faulty => "faulty",
-        },
+        _ if running => PropertyState::Running,
+        None => PropertyState::Unknown,
+        Some(known) if known.stale => PropertyState::Stale,
+        Some(known) => known.report.verdict.into(),
     }
 }
 
@@ -169,13 +164,13 @@ fn short_line(known: &Known, is_old: bool) -> String {
     format!("{words}{old}")
 }
 
-/// Why a model cannot be checked as it is: its first error, in one line, and how many there are.
-fn faulty(document: &Document) -> Option<Value> {
+/// Why a model cannot be checked as it is.
+fn faulty(document: &Document) -> Option<Faulty> {
     let reading = document.present()?;
     if let Some(wrong) = document.misconfigured() {
         let message =
             format!("the settings of the project cannot be read: {}", wrong.lines().next().unwrap_or_default());
-        return Some(json!({ "message": message, "errors": 1, "line": null }));
+        return Some(Faulty { message, errors: 1, line: None });
     }
     let mut errors = reading.loaded.findings.iter().filter(|finding| finding.is_error());
     let first = errors.next()?;
@@ -187,7 +182,7 @@ fn faulty(document: &Document) -> Option<Value> {
         format!("{file}line {}: ", place.line)
     });
     let place = place.unwrap_or_default();
-    Some(json!({ "message": format!("{place}{}", first.headline), "errors": 1 + errors.count(), "line": line }))
+    Some(Faulty { message: format!("{place}{}", first.headline), errors: 1 + errors.count(), line })
 }
 
 /// What goes wrong first, and how long that takes.
@@ -202,59 +197,64 @@ fn violated(known: &Known) -> String {
     }
 }
 
-/// The state of all properties of a document, as our own requests and notifications tell it; a later one has a greater
-/// number.
-pub fn status(session: &Session, encoding: Encoding, name: &str, document: &Document, serial: u64) -> Value {
-    let reading = document.present();
-    let present = reading.map(|reading| reading.properties()).unwrap_or_default();
+/// All that is known about a document, for a notification or an answer; a later one has a greater number.
+pub fn status(session: &Session, encoding: Encoding, name: &str, document: &Document, serial: u64) -> Option<Status> {
+    let present = document.present().map(|reading| reading.properties()).unwrap_or_default();
     // While the text cannot be read, what was known before it became so is still worth telling.
     let is_old = present.is_empty();
     let before = document.results.known.iter().map(|known| known.report.name.clone());
     let properties = if is_old { before.collect() } else { present };
     let range = |property: &str| {
-        let reading = reading?;
+        let reading = document.present()?;
         let place = Place::of(reading.map(), reading.place_of(property)?);
         let converter = Converter::new(session, reading.map(), encoding);
         (place.file == name).then(|| converter.place(&place))
     };
-    let told = properties.iter().map(|property| {
-        let known = document.results.of(property);
-        json!({
-            "name": property,
-            "kind": known.map(|known| known.report.kind),
-            "state": if is_old { "stale" } else { state_of(document, property) },
-            "verdict": known.map(|known| known.report.verdict),
-            "exhaustive": known.is_some_and(|known| known.report.exhaustive && !known.stale && !is_old),
-            "stale": known.is_some_and(|known| known.stale || is_old),
-            "fairness": document.fairness(property).as_str(),
-            "cached": known.and_then(|known| known.report.cached.as_deref()),
-            "summary": known.map(|known| summary(known, is_old)),
-            "short": known.map(|known| short_line(known, is_old)),
-            "states": known.map(|known| known.report.states),
-            "bound": known.and_then(|known| known.bound),
-            "counterexamples": known.map_or(0, |known| known.counterexamples.len()),
-            "avoidable": reading.filter(|_| property == SAFETY).and_then(|reading| schedules::avoidable(document, reading)),
-            "replay": known.and_then(|known| known.replayed.as_ref()).map(|replayed| replayed.words()),
-            "expected": document.expected(property),
-            "range": range(property),
-        })
+    let running = document.run.as_ref().map(|running| messages::Running {
+        property: running.property.clone(),
+        tier: running.tier,
+        bound: running.bound,
+        progress: running.progress,
     });
-    let running = document.run.as_ref().map(|running| {
-        json!({
-            "property": running.property,
-            "tier": running.tier.as_str(),
-            "bound": running.bound,
-            "progress": running.progress.map(json),
-        })
-    });
-    json!({
-        "uri": uri_of(name),
-        "version": document.version,
-        "serial": serial,
-        "running": running,
-        "faulty": faulty(document),
-        "properties": told.collect::<Vec<Value>>(),
-        "survey": coverage(document).map(|(survey, ..)| json!({ "states": survey.states, "exhaustive": survey.exhaustive })),
-        "surveying": session.is_surveying(name),
+    let survey = coverage(document);
+    Some(Status {
+        uri: uri_of(name)?,
+        version: document.version,
+        serial,
+        running,
+        faulty: faulty(document),
+        properties: properties
+            .iter()
+            .map(|property| PropertyStatus { range: range(property), ..property_status(document, property, is_old) })
+            .collect(),
+        survey: survey.map(|(survey, ..)| SurveyStatus { states: survey.states, exhaustive: survey.exhaustive }),
+        surveying: session.is_surveying(name),
     })
+}
+
+/// What is known about a property, but for where it is.
+fn property_status(document: &Document, property: &str, is_old: bool) -> PropertyStatus {
+    let known = document.results.of(property);
+    let report = known.map(|known| &known.report);
+    let stale = known.is_some_and(|known| known.stale || is_old);
+    let avoidable = || document.present().and_then(|reading| schedules::avoidable(document, reading));
+    PropertyStatus {
+        name: property.to_owned(),
+        kind: report.map(|report| report.kind),
+        state: if is_old { PropertyState::Stale } else { state_of(document, property) },
+        verdict: report.map(|report| report.verdict),
+        exhaustive: report.is_some_and(|report| report.exhaustive && !stale),
+        stale,
+        fairness: document.fairness(property),
+        cached: report.and_then(|report| report.cached.clone()),
+        summary: known.map(|known| summary(known, is_old)),
+        short: known.map(|known| short_line(known, is_old)),
+        states: report.map(|report| report.states),
+        bound: known.and_then(|known| known.bound),
+        counterexamples: known.map_or(0, |known| known.counterexamples.len()),
+        avoidable: if property == SAFETY { avoidable() } else { None },
+        replay: known.and_then(|known| known.replayed.as_ref()).map(|replayed| replayed.words()),
+        expected: document.expected(property),
+        range: None,
+    }
 }

@@ -7,6 +7,7 @@ use fabius_base::{Cancel, Limits, StopReason};
 use fabius_engine::settings::{Delaying, SchedulerChoice, ThreadCount, WHOLE_STATES_MAX};
 use fabius_engine::{Fairness, Loaded, SAFETY, Settings};
 use fabius_supervise::memory;
+use serde::Serialize;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -63,7 +64,9 @@ pub(super) enum Lane {
 }
 
 /// How deep a check goes. What one tier leaves undecided is for the next.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+#[cfg_attr(test, derive(ts_rs::TS))]
 pub enum Tier {
     /// A short look; for violations of safety in the order of delays: what goes wrong under hardly disturbed schedules
     /// is found first.
@@ -77,16 +80,6 @@ pub enum Tier {
 }
 
 impl Tier {
-    /// The word for it in messages.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Quick => "quick",
-            Self::DelayDeepening => "delay-deepening",
-            Self::Deep => "deep",
-            Self::Extended => "extended",
-        }
-    }
-
     /// The tier that is for what this one left undecided about a property, after this many states.
     pub fn next(self, loaded: &Loaded, property: &str, fairness: Fairness, states: u64) -> Option<Self> {
         match self {

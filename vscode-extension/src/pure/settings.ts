@@ -1,5 +1,7 @@
 // Settings and versions.
 
+import type { Settings } from "../messages";
+
 /** The settings that are the server's. */
 export const SERVER_SETTINGS = [
   "check",
@@ -10,7 +12,7 @@ export const SERVER_SETTINGS = [
   "defines",
   "properties",
   "fairness",
-] as const;
+] as const satisfies readonly (keyof Settings)[];
 
 interface Inspected {
   workspaceFolderValue?: unknown;

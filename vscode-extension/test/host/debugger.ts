@@ -3,7 +3,6 @@
 import { strict as assert } from "node:assert";
 import * as vscode from "vscode";
 import type { Api } from "../../src/extension";
-import type { StateAfter } from "../../src/protocol";
 
 interface At {
   step: number;
@@ -82,7 +81,7 @@ export async function debugger_(api: Api, uri: vscode.Uri): Promise<void> {
     const here = at(step);
     await session.customRequest("fabius/jump", { step });
     await here;
-    const shown = await api.server.request<StateAfter>("fabius/step", { ...which, step });
+    const shown = await api.server.request("fabius/step", { ...which, step });
     const globals = await named(session, threadId, "Globals");
     assert.deepEqual(shown.variables.map(({ name }) => [name, globals.get(name)]), shown.variables.map(({ name, value }) => [name, value]), `after step ${step}`);
   }

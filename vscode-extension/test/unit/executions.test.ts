@@ -1,9 +1,9 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import type { Branch, Counted, Step } from "../../src/protocol";
+import type { Branch, Counted } from "../../src/protocol";
 import { descriptionOf, labelOf, laps, lookOf, messageOf } from "../../src/pure/executions";
 
-const step = { step: 1, process: "P", pid: 0, file: "m.pml", line: 3, column: 5, text: "x = 1", changes: [] } as Step;
+const step = { step: 1, process: "P", pid: 0, file: "m.pml", line: 3, column: 5, text: "x = 1", changes: [] } as unknown as NonNullable<Branch["step"]>;
 const branch = (more: Partial<Branch>): Branch => ({
   first: "1", executions: "4", failing: "0", stuck: "0", ok: "4", unopened: true, length: 1, sentence: "4 executions", step, ...more,
 });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Lines, Mark } from "../../src/protocol";
 import { endings } from "../../src/pure/marks";
 
-const lines = (...all: [number, Mark[]][]): Lines => ({ uri: "file:///m.pml", version: 1, lines: all.map(([line, marks]) => ({ line, marks })) });
+const lines = (...all: [number, Mark[]][]): Lines => ({ uri: "file:///m.pml", version: 1, lines: all.map(([line, marks]) => ({ line, marks })), coverage: null });
 const loop = (step: number, property = "p", stale = false): Mark => ({ kind: "loop", step, property, counterexample: 0, stale });
 
 test("a loop is shown by the numbers of its steps", () => {

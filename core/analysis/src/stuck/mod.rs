@@ -51,6 +51,7 @@ pub struct StuckRequest {
 /// Whether a deadlock can be reached.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub enum StuckVerdict {
     /// A run leads to one.
     Deadlock,

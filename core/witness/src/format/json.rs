@@ -9,6 +9,7 @@ use crate::trace::{Actor, Change, Changed, HeldBack, Step, Trace};
 
 /// A step.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct StepRecord {
     /// Number, from 1.
     pub step: usize,
@@ -27,54 +28,56 @@ pub struct StepRecord {
     /// What changed.
     pub changes: Vec<ChangeRecord>,
     /// The receiver of a rendezvous.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partner: Option<ActorRecord>,
     /// Messages sent and received.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub messages: Vec<MessageRecord>,
     /// What was printed.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub printed: String,
     /// Processes created.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub created: Vec<u8>,
     /// The process ended.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_false")]
     pub ended: bool,
     /// A process holds control after the step.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_false")]
     pub atomic: bool,
     /// Several statements were executed as one.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_false")]
     pub d_step: bool,
     /// The step was possible only because nothing else was.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_false")]
     pub timeout: bool,
     /// Processes that a scheduler would have let move before this step, and that were held back.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held_back: Vec<HeldBackRecord>,
     /// What surprises people about the step.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<NoteRecord>,
     /// What is wrong with the step.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
 }
 
 /// What surprises people about a step.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct NoteRecord {
     /// What it is about, see [`crate::NoteKind::as_str`].
     pub kind: &'static str,
     /// A sentence without its full stop.
     pub text: String,
     /// The line of the part of a `d_step` that it is about, from 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub line: Option<u32>,
 }
 
 /// A process that was held back.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct HeldBackRecord {
     /// Its number.
     pub pid: u8,
@@ -88,6 +91,7 @@ pub struct HeldBackRecord {
 
 /// A process and its statement.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ActorRecord {
     /// Type of the process.
     pub process: String,
@@ -105,6 +109,7 @@ pub struct ActorRecord {
 
 /// A change.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ChangeRecord {
     /// Variable or channel, with index and process.
     pub name: String,
@@ -118,6 +123,7 @@ pub struct ChangeRecord {
 
 /// A message.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct MessageRecord {
     /// `sent` or `received`.
     pub direction: &'static str,
@@ -131,6 +137,7 @@ pub struct MessageRecord {
 
 /// A process that stands somewhere at the end of a run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct ProcessStatusRecord {
     /// Type of the process.
     pub process: String,
@@ -150,13 +157,14 @@ pub struct ProcessStatusRecord {
 
 /// A statement at which a process waits.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct WaitingRecord {
     /// The statement.
     pub text: String,
     /// Its line, from 1.
     pub line: u32,
     /// Whether it could be executed, and was not: other processes moved, or the run ends before.
-    #[serde(skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_false")]
     pub executable: bool,
     /// Why it is not executed, as a sentence.
     pub reason: String,

@@ -1,0 +1,92 @@
+//! Our own messages, each a type: the requests with their parameters and answers, and the status.
+//!
+//! `vscode-extension/src/messages.ts` is generated from these types, and the headings of `docs/protocol.md` name their
+//! fields; the tests in `typescript` fail when one of the three is changed without the others.
+
+mod coverage;
+mod params;
+mod searches;
+mod status;
+mod traces;
+#[cfg(test)]
+mod typescript;
+
+pub use coverage::{Coverage, CoveredStatement, LineMarks, Lines, Mark, StepMark};
+pub use params::{
+    ContextsParams, ExecutionParams, ExecutionTreeParams, ExecutionsParams, ExportFormat, ExportParams, LinesParams,
+    ModelParams, RunParams, StepParams, TraceParams, TraceSource, WhyParams,
+};
+pub use searches::{Branch, Contexts, CountedExecutions, ExecutionPage, ExecutionTree, Meeting, StuckAt};
+pub use status::{Faulty, PropertyState, PropertyStatus, Running, Status, SurveyStatus};
+pub use traces::{Exported, NamedValue, PlacedProcess, PlacedStep, ProcessState, StateAfter, TraceKind, TracePage};
+pub use traces::{WaitingStatement, Why};
+
+/// A request of our own.
+pub trait Request {
+    /// The name of its method.
+    const METHOD: &'static str;
+    /// What it is about.
+    type Params;
+    /// What is answered.
+    type Answer;
+}
+
+/// Makes a type of each request, and for the tests their signatures.
+macro_rules! requests {
+    ($($(#[$doc:meta])* $name:ident = $method:literal, $params:ty => $answer:ty;)*) => {
+        $(
+            $(#[$doc])*
+            pub enum $name {}
+
+            impl Request for $name {
+                const METHOD: &'static str = $method;
+                type Params = $params;
+                type Answer = $answer;
+            }
+        )*
+
+        /// The methods of all requests.
+        pub const METHODS: &[&str] = &[$($method),*];
+
+        #[cfg(test)]
+        fn visit_requests(visitor: &mut impl typescript::Visitor) {
+            $(visitor.request::<$name>();)*
+        }
+    };
+}
+
+requests! {
+    /// All that is known about a model; `None` if that is nothing.
+    Properties = "fabius/properties", ModelParams => Option<Status>;
+    /// What is known about each line.
+    DescribeLines = "fabius/lines", ModelParams => Option<Lines>;
+    /// A page of a trace.
+    Trace = "fabius/trace", TraceParams => TracePage;
+    /// A run as a text.
+    Export = "fabius/export", ExportParams => Exported;
+    /// The state after a step.
+    Step = "fabius/step", StepParams => StateAfter;
+    /// Why processes can or cannot continue after a step.
+    ExplainWaiting = "fabius/why", WhyParams => Why;
+    /// Checks a property again, or all.
+    Run = "fabius/run", RunParams => Option<Status>;
+    /// Stops the check of a model.
+    Stop = "fabius/stop", ModelParams => Option<Status>;
+    /// Looks at the reachable states for coverage.
+    Survey = "fabius/survey", ModelParams => Option<Status>;
+    /// Whether statements of two lines can be next at once; `None` if the model cannot be read.
+    Meet = "fabius/meet", LinesParams => Option<Meeting>;
+    /// Counts executions.
+    Executions = "fabius/executions", ExecutionsParams => CountedExecutions;
+    /// The alternatives at the end of a branch of the tree of choices.
+    Alternatives = "fabius/executionTree", ExecutionTreeParams => ExecutionTree;
+    /// An execution by its number.
+    Execution = "fabius/execution", ExecutionParams => ExecutionPage;
+    /// The contexts in which a model goes wrong.
+    FindContexts = "fabius/contexts", ContextsParams => Contexts;
+    /// Whether the model can deadlock with a process waiting at a line.
+    Stuck = "fabius/stuck", LinesParams => StuckAt;
+}
+
+/// The method of the notification with a [`Status`].
+pub const STATUS: &str = "fabius/status";

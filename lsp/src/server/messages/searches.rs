@@ -1,0 +1,147 @@
+//! Answers that take a search: executions, contexts, deadlocks at a line, statements that are next at once.
+
+use super::{PlacedStep, TracePage};
+use fabius_analysis::stuck::StuckVerdict;
+use fabius_engine::contexts::ContextReport;
+use fabius_executions::ExecutionsReport;
+use fabius_witness::format::json::StepRecord;
+use serde::Serialize;
+use tower_lsp_server::ls_types as lsp;
+#[cfg(test)]
+use ts_rs::TS;
+
+/// How many executions a model has, as in `docs/schema/executions.schema.json`.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct CountedExecutions {
+    /// The numbers, with an empty `list`.
+    #[serde(flatten)]
+    pub report: ExecutionsReport,
+    /// The model.
+    #[cfg_attr(test, ts(type = "string | null"))]
+    pub uri: Option<lsp::Uri>,
+    /// The present text means something else.
+    pub stale: bool,
+    /// The numbers in words.
+    pub sentence: String,
+    /// What to do where not all could be counted.
+    pub advice: Option<&'static str>,
+}
+
+/// A branch of the tree of choices, and the alternatives at its end.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct ExecutionTree {
+    /// The model.
+    #[cfg_attr(test, ts(type = "string | null"))]
+    pub uri: Option<lsp::Uri>,
+    /// The present text means something else.
+    pub stale: bool,
+    /// The branch.
+    pub branch: Branch,
+    /// The alternatives.
+    pub alternatives: Vec<Branch>,
+}
+
+/// A branch of the tree of choices: executions with neighbouring numbers, which are in decimal digits.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Branch {
+    /// The number of its first execution, from 1.
+    pub first: String,
+    /// The number of its executions.
+    pub executions: String,
+    /// Those that fail.
+    pub failing: String,
+    /// Those that get stuck.
+    pub stuck: String,
+    /// Those that end well.
+    pub ok: String,
+    /// How its execution ends, if there is only one: `well`, `stuck`, `failed`, `waiting` or `cut`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub ends: Option<&'static str>,
+    /// There is more behind it than is listed.
+    pub unopened: bool,
+    /// The number of its steps.
+    pub length: usize,
+    /// The first of its steps, which distinguishes it from its alternatives.
+    pub step: Option<PlacedStep>,
+    /// What is behind it, in words.
+    pub sentence: String,
+}
+
+/// The first page of an execution.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct ExecutionPage {
+    /// The page.
+    #[serde(flatten)]
+    pub page: TracePage,
+    /// The name by which more of the run can be asked for.
+    pub run: String,
+}
+
+/// The contexts in which a model goes wrong.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Contexts {
+    /// How many go wrong, in words.
+    pub sentence: String,
+    /// All contexts were checked that there are.
+    pub complete: bool,
+    /// The contexts.
+    pub contexts: Vec<ContextReport>,
+    /// The text of the model with the first one that goes wrong.
+    pub model: Option<String>,
+}
+
+/// Whether a model can deadlock with a process waiting at a line.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct StuckAt {
+    /// Whether it can.
+    pub verdict: StuckVerdict,
+    /// The same in words.
+    pub sentence: String,
+    /// The number of states that were visited.
+    pub states: u64,
+    /// Whether everything was checked.
+    pub exhaustive: bool,
+    /// The name of the run that shows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, ts(optional))]
+    pub run: Option<String>,
+}
+
+/// Whether statements can be next at once.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "answer", rename_all = "lowercase")]
+#[cfg_attr(test, derive(TS))]
+pub enum Meeting {
+    /// They can, after these steps.
+    Possible {
+        /// The number of steps.
+        steps: usize,
+        /// The first of them.
+        page: Vec<StepRecord>,
+        /// The answer in words.
+        sentence: String,
+    },
+    /// They cannot.
+    Never {
+        /// The number of states, which are all.
+        states: u64,
+        /// The answer in words.
+        sentence: String,
+    },
+    /// That is not known.
+    Unknown {
+        /// The number of states that were visited.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[cfg_attr(test, ts(optional))]
+        states: Option<u64>,
+        /// The answer in words.
+        sentence: String,
+    },
+}

@@ -1,0 +1,150 @@
+//! Runs: pages of steps, states, and what processes wait for.
+
+use fabius_engine::report::ViolationClass;
+use fabius_witness::format::json::{ProcessStatusRecord, StepRecord};
+use serde::Serialize;
+use tower_lsp_server::ls_types as lsp;
+#[cfg(test)]
+use ts_rs::TS;
+
+/// A page of a run.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(TS))]
+pub struct TracePage {
+    /// The property, or the name of the run.
+    pub property: String,
+    /// The number of the counterexample, from 0.
+    pub counterexample: usize,
+    /// How the run ends, in a word.
+    pub kind: TraceKind,
+    /// How the run ends, in a sentence.
+    pub message: String,
+    /// The run is one of an earlier text.
+    pub stale: bool,
+    /// The number of steps of the run, those of a claim included.
+    pub steps: usize,
+    /// The number of the step with which the loop begins.
+    pub loop_start: Option<usize>,
+    /// The first step of the page, from 1.
+    pub from: usize,
+    /// The steps.
+    pub page: Vec<PlacedStep>,
+    /// The processes that are stuck at the end.
+    pub blocked: Vec<ProcessStatusRecord>,
+    /// What explains the run, a sentence each.
+    pub explanation: Vec<String>,
+    /// What to do.
+    pub advice: Option<String>,
+}
+
+/// How a run ends.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(untagged)]
+#[cfg_attr(test, derive(TS))]
+pub enum TraceKind {
+    /// What is wrong with a counterexample.
+    Violation(ViolationClass),
+    /// How an execution ends.
+    Ending(&'static str),
+}
+
+/// A step with the place of its statement in the present text.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct PlacedStep {
+    /// The step.
+    #[serde(flatten)]
+    pub record: StepRecord,
+    /// The file of the statement.
+    #[cfg_attr(test, ts(type = "string | null"))]
+    pub uri: Option<lsp::Uri>,
+    /// The statement.
+    #[cfg_attr(test, ts(type = "Range"))]
+    pub range: lsp::Range,
+}
+
+/// The state after a step.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct StateAfter {
+    /// The step, from 1; 0 is before all of them.
+    pub step: usize,
+    /// The global variables.
+    pub variables: Vec<NamedValue>,
+    /// The channels.
+    pub channels: Vec<NamedValue>,
+    /// The processes.
+    pub processes: Vec<PlacedProcess>,
+}
+
+/// A variable or channel with its value.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct NamedValue {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub value: String,
+}
+
+/// A process with its place in the present text.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct PlacedProcess {
+    /// The process.
+    #[serde(flatten)]
+    pub process: ProcessState,
+    /// The file in which it is.
+    #[cfg_attr(test, ts(type = "string | null"))]
+    pub uri: Option<lsp::Uri>,
+    /// Where it is.
+    #[cfg_attr(test, ts(type = "Range"))]
+    pub range: lsp::Range,
+}
+
+/// A process in a state.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct ProcessState {
+    /// Its number.
+    pub pid: u8,
+    /// How it is shown, such as `P[1]`.
+    pub name: String,
+    /// The labels of its location.
+    pub labels: Vec<String>,
+    /// It may stop there.
+    pub end: bool,
+    /// Its next statements.
+    pub statements: Vec<WaitingStatement>,
+    /// Its local variables.
+    pub variables: Vec<NamedValue>,
+}
+
+/// A statement that a process could execute next.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct WaitingStatement {
+    /// The statement.
+    pub statement: String,
+    /// Why it can or cannot be executed.
+    pub why: String,
+}
+
+/// What the processes of a state wait for.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Why {
+    /// The step, from 1; 0 is before all of them.
+    pub step: usize,
+    /// The processes.
+    pub processes: Vec<ProcessState>,
+}
+
+/// A run as a text.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Exported {
+    /// The text.
+    pub text: String,
+}

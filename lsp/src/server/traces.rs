@@ -1,0 +1,228 @@
+//! Runs as a client asks for them: pages of steps, states, why processes wait, and texts.
+
+use super::convert::Converter;
+use super::messages::{
+    ExportFormat, Exported, NamedValue, PlacedProcess, PlacedStep, ProcessState, StateAfter, TraceKind, TracePage,
+    TraceSource, WaitingStatement, Why,
+};
+use super::names::uri_of;
+use super::service::error;
+use super::state::State;
+use crate::session::results::Known;
+use crate::session::runs::KeptRun;
+use fabius_base::Span;
+use fabius_engine::{Counterexample, Loaded};
+use fabius_explore::Exploration;
+use fabius_witness::diagram::{Diagram, mermaid};
+use fabius_witness::format::json::{step_record, stuck};
+use fabius_witness::format::text;
+use fabius_witness::{ProcessStatus, Snapshot, Trace};
+use std::ops::Range;
+use std::sync::Arc;
+use tower_lsp_server::jsonrpc::{ErrorCode, Result};
+
+/// A page of a trace has this many steps unless the client wants fewer.
+pub const PAGE_STEPS: usize = 200;
+
+/// The counterexample that a request is about.
+fn counterexample<'a>(server: &'a State, model: &str, source: &TraceSource) -> Result<(&'a Known, &'a Counterexample)> {
+    let known = server.session.document(model).and_then(|document| match &source.property {
+        Some(property) => document.results.of(property),
+        None => document.results.known.iter().find(|known| !known.counterexamples.is_empty()),
+    });
+    let index = source.counterexample.unwrap_or_default();
+    let found = known.and_then(|known| Some((known, known.counterexamples.get(index)?)));
+    found.ok_or_else(|| error(ErrorCode::InvalidParams, "there is no such counterexample"))
+}
+
+/// A run that a request is about: a counterexample, or one that an answer named.
+struct Shown<'a> {
+    trace: &'a Trace,
+    loaded: &'a Arc<Loaded>,
+    stale: bool,
+    of: Of<'a>,
+}
+
+enum Of<'a> {
+    Counterexample(&'a Known, &'a Counterexample),
+    Run(&'a KeptRun),
+}
+
+impl Shown<'_> {
+    /// Where a place is in the present text.
+    fn place(&self, span: Span, model: &str) -> (String, Range<usize>) {
+        match self.of {
+            Of::Counterexample(known, _) => known.place(span, model),
+            Of::Run(run) => run.origin.place(span, model),
+        }
+    }
+
+    /// Its name, and how it ends.
+    fn headline(&self) -> String {
+        match self.of {
+            Of::Counterexample(known, example) => headline(known, example),
+            Of::Run(run) => format!("{}: {}", run.key, run.message),
+        }
+    }
+}
+
+fn headline(known: &Known, example: &Counterexample) -> String {
+    format!("{}: {}", known.report.name, example.finding.headline)
+}
+
+/// The run that a request is about.
+fn shown<'a>(server: &'a State, model: &str, source: &TraceSource) -> Result<Shown<'a>> {
+    if let Some(key) = &source.run {
+        let run = server.session.document(model).and_then(|document| document.asked.run(key));
+        let run = run.ok_or_else(|| error(ErrorCode::InvalidParams, format!("there is no run `{key}`")))?;
+        let origin = &run.origin;
+        return Ok(Shown { trace: run.trace(), loaded: &origin.loaded, stale: origin.stale, of: Of::Run(run) });
+    }
+    let (known, example) = counterexample(server, model, source)?;
+    let of = Of::Counterexample(known, example);
+    Ok(Shown { trace: &example.trace, loaded: &known.reading.loaded, stale: known.stale, of })
+}
+
+/// A page of a trace.
+pub fn page(
+    server: &State,
+    model: &str,
+    source: &TraceSource,
+    from: Option<usize>,
+    count: Option<usize>,
+) -> Result<TracePage> {
+    let shown = shown(server, model, source)?;
+    let map = &shown.loaded.map;
+    let converter = Converter::new(&server.session, map, server.encoding);
+    let from = from.unwrap_or_default().max(1);
+    let count = count.unwrap_or(PAGE_STEPS).min(PAGE_STEPS);
+    let page = shown.trace.steps.from(from - 1).take(count);
+    let page = page.map(|step| {
+        let (file, range) = shown.place(step.actor.span, model);
+        PlacedStep {
+            record: step_record(&step, map),
+            uri: uri_of(&file),
+            range: converter.range(&file, range.start, range.end),
+        }
+    });
+    let (property, kind, message) = match shown.of {
+        Of::Counterexample(known, example) => {
+            (&known.report.name, TraceKind::Violation(example.report.kind), &example.report.message)
+        }
+        Of::Run(run) => (&run.key, TraceKind::Ending(run.kind), &run.message),
+    };
+    let report = match shown.of {
+        Of::Counterexample(_, example) => Some(&example.report),
+        Of::Run(_) => None,
+    };
+    Ok(TracePage {
+        property: property.clone(),
+        counterexample: source.counterexample.unwrap_or_default(),
+        kind,
+        message: message.clone(),
+        stale: shown.stale,
+        steps: shown.trace.steps.len(),
+        loop_start: shown.trace.cycle_start,
+        from,
+        page: page.collect(),
+        blocked: stuck(shown.trace, map),
+        explanation: report.map(|report| report.explanation.clone()).unwrap_or_default(),
+        advice: report.and_then(|report| report.advice.clone()),
+    })
+}
+
+/// The state after a step of a trace.
+fn snapshot(trace: &Trace, step: usize) -> Result<Snapshot> {
+    if step == 0 {
+        return Ok(trace.start.clone());
+    }
+    if step >= trace.len() {
+        return Ok(trace.last.clone());
+    }
+    // The moves of a claim stand between the steps of the system, and have the number of the next one.
+    let moves = trace.steps.outline().take_while(|taken| taken.number <= step).count();
+    let found = trace.steps.snapshot_after(moves);
+    found.ok_or_else(|| error(ErrorCode::InternalError, "this state cannot be shown"))
+}
+
+/// The state after a step.
+pub fn state_after(server: &State, model: &str, source: &TraceSource, step: usize) -> Result<StateAfter> {
+    let shown = shown(server, model, source)?;
+    let snapshot = snapshot(shown.trace, step)?;
+    let converter = Converter::new(&server.session, &shown.loaded.map, server.encoding);
+    let placed = |status: &ProcessStatus| {
+        let (file, range) = shown.place(status.span, model);
+        PlacedProcess {
+            process: process_state(status),
+            uri: uri_of(&file),
+            range: converter.range(&file, range.start, range.end),
+        }
+    };
+    Ok(StateAfter {
+        step,
+        variables: named_values(&snapshot.variables),
+        channels: named_values(&snapshot.channels),
+        processes: snapshot.processes.iter().map(placed).collect(),
+    })
+}
+
+fn named_values(values: &[(String, String)]) -> Vec<NamedValue> {
+    values.iter().map(|(name, value)| NamedValue { name: name.clone(), value: value.clone() }).collect()
+}
+
+fn process_state(status: &ProcessStatus) -> ProcessState {
+    let statements = status
+        .waiting
+        .iter()
+        .map(|waiting| WaitingStatement { statement: waiting.text.clone(), why: waiting.reason.sentence() });
+    ProcessState {
+        pid: status.pid,
+        name: status.name.clone(),
+        labels: status.labels.clone(),
+        end: status.end,
+        statements: statements.collect(),
+        variables: named_values(&status.variables),
+    }
+}
+
+/// Why processes can or cannot continue after a step: one of them, or all.
+pub fn why(server: &State, model: &str, source: &TraceSource, step: usize, pid: Option<u8>) -> Result<Why> {
+    let snapshot = snapshot(shown(server, model, source)?.trace, step)?;
+    let wanted = snapshot.processes.iter().filter(|status| pid.is_none_or(|pid| pid == status.pid));
+    Ok(Why { step, processes: wanted.map(process_state).collect() })
+}
+
+/// A run as a text to be kept or sent.
+pub fn export(server: &State, model: &str, source: &TraceSource, format: ExportFormat) -> Result<Exported> {
+    let shown = shown(server, model, source)?;
+    let text = match (format, &shown.of) {
+        (ExportFormat::Mermaid, _) => mermaid(&Diagram::of(shown.trace)),
+        (ExportFormat::Trail, Of::Counterexample(_, example)) => example.trail(shown.loaded),
+        (ExportFormat::Trail, Of::Run(run)) => run.trail().unwrap_or_default(),
+        (ExportFormat::Run, Of::Counterexample(known, example)) => {
+            let run = Exploration::of_counterexample(Arc::clone(shown.loaded), example, &known.report.name);
+            run.map_err(|why| error(ErrorCode::InternalError, why))?.save().text()
+        }
+        (ExportFormat::Run, Of::Run(_)) => {
+            return Err(error(ErrorCode::InvalidParams, "this run can be exported as text, mermaid or trail"));
+        }
+        (ExportFormat::Text, _) => {
+            let (layout, map) = (text::Layout::default(), &shown.loaded.map);
+            let steps = text::plain(&text::steps(shown.trace, map, layout));
+            let ending = text::plain(&text::ending(shown.trace, map, layout));
+            format!("{}\n\n{steps}\n{ending}", shown.headline())
+        }
+    };
+    Ok(Exported { text })
+}
+
+/// A counterexample as text.
+pub fn explanation(server: &State, model: &str, source: &TraceSource) -> Result<String> {
+    let (known, example) = counterexample(server, model, source)?;
+    let layout = text::Layout { ends: Some((20, 40)), ..text::Layout::default() };
+    let steps = text::plain(&text::steps(&example.trace, known.reading.map(), layout));
+    let mut lines = vec![headline(known, example), steps];
+    lines.extend(example.report.explanation.iter().cloned());
+    lines.extend(example.report.advice.clone());
+    Ok(lines.join("\n"))
+}

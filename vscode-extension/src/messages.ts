@@ -1,0 +1,1044 @@
+// Generated from the types in lsp/src/server/messages; do not edit. After a change of those:
+// FABIUS_GENERATE=1 cargo test -p fabius-lsp typescript
+
+/** A position in a text, as in the Language Server Protocol. */
+export type Position = { line: number; character: number };
+
+/** A range in a text, as in the Language Server Protocol. */
+export type Range = { start: Position; end: Position };
+
+/** The number that a claim has as a process. */
+export const CLAIM_PID = 255;
+
+/** A process and its statement. */
+export type ActorRecord = {
+  /** Type of the process. */
+  process: string,
+  /** Its number. */
+  pid: number,
+  /** The file that holds the statement. */
+  file: string,
+  /** Its line, from 1. */
+  line: number,
+  /** Its column in characters, from 1. */
+  column: number,
+  /** The statement. */
+  text: string,
+};
+
+/** A branch of the tree of choices: executions with neighbouring numbers, which are in decimal digits. */
+export type Branch = {
+  /** The number of its first execution, from 1. */
+  first: string,
+  /** The number of its executions. */
+  executions: string,
+  /** Those that fail. */
+  failing: string,
+  /** Those that get stuck. */
+  stuck: string,
+  /** Those that end well. */
+  ok: string,
+  /** How its execution ends, if there is only one: `well`, `stuck`, `failed`, `waiting` or `cut`. */
+  ends?: string,
+  /** There is more behind it than is listed. */
+  unopened: boolean,
+  /** The number of its steps. */
+  length: number,
+  /** The first of its steps, which distinguishes it from its alternatives. */
+  step: PlacedStep | null,
+  /** What is behind it, in words. */
+  sentence: string,
+};
+
+/** A branch, as plain data. */
+export type BranchReport = {
+  /** The number in the list, from 0, of the branch at whose end this one is an alternative. */
+  parent: number | null,
+  /** The number among all executions, from 1, of the first of its executions; of a single one of the kind, its own. */
+  first: string,
+  /** The executions that take its steps. */
+  executions: string,
+  /** Those that fail. */
+  failing: string,
+  /** Those that get stuck. */
+  stuck: string,
+  /** Those that end well. */
+  ok: string,
+  /** How its execution ends, if there is only one of the kind. */
+  ends?: string | null,
+  /** There is more behind it than is listed. */
+  unopened: boolean,
+  /** How many steps it has. */
+  length: number,
+  /** Its steps, the first thousand of them. */
+  steps: Array<StepRecord>,
+};
+
+/** A change. */
+export type ChangeRecord = {
+  /** Variable or channel, with index and process. */
+  name: string,
+  /** Value before. */
+  old: string,
+  /** Value after. */
+  new: string,
+  /** `variable`, `channel` or `priority`. */
+  what: string,
+};
+
+/** In what two executions differ. */
+export type Comparison = {
+  /** Their numbers, from 1. */
+  ranks: [string, string],
+  /** Steps with which both begin. */
+  alike: number,
+  /** The step that each takes then. */
+  then: [EventRecord | null, EventRecord | null],
+  /** Steps that come in different orders, a pair for each variable or channel that they touch. */
+  orders: Array<OrderRecord>,
+  /** Variables and channels with different values in the end: name, and both values. */
+  values: Array<[string, string, string]>,
+};
+
+/** What is known of a context. */
+export type ContextReport = {
+  /** What its `init` does. */
+  statements: Array<string>,
+  /** Whether anything goes wrong. */
+  verdict: Verdict,
+  /** What goes wrong, or what the verdict rests on. */
+  reason: string,
+  /** Where something goes wrong. */
+  line?: number | null,
+  /** Length of the run that shows it. */
+  steps?: number | null,
+};
+
+/** The contexts in which a model goes wrong. */
+export type Contexts = {
+  /** How many go wrong, in words. */
+  sentence: string,
+  /** All contexts were checked that there are. */
+  complete: boolean,
+  /** The contexts. */
+  contexts: Array<ContextReport>,
+  /** The text of the model with the first one that goes wrong. */
+  model: string | null,
+};
+
+/** Parameters of `fabius/contexts`. */
+export type ContextsParams = {
+  /** The address of the model. */
+  uri: string,
+  /** The process type. */
+  process: string,
+};
+
+/** How many executions a model has, as in `docs/schema/executions.schema.json`. */
+export type CountedExecutions = {
+  /** The model. */
+  uri: string | null,
+  /** The present text means something else. */
+  stale: boolean,
+  /** The numbers in words. */
+  sentence: string,
+  /** What to do where not all could be counted. */
+  advice: string | null,
+  /** The tool's name. */
+  tool: string,
+  /** Its version. */
+  version: string,
+  /** The model. */
+  file: string,
+  /** Executions; absent if there are infinitely many. A lower bound if not exhaustive or if `overflow`. */
+  executions: string | null,
+  /** Those with a failed assertion or a runtime error. */
+  failing: string | null,
+  /** Those that end in a deadlock. */
+  stuck: string | null,
+  /** Those that end well, without a failing step. */
+  ok: string | null,
+  /** Those that end where processes only wait in a loop for ever. */
+  waiting: string | null,
+  /** Those that were cut off. */
+  cut: string | null,
+  /** Interleavings of which these executions are the classes, if they were counted. */
+  interleavings: string | null,
+  /** States in which executions end, if nothing was cut off. Where processes are told apart by `births`, those that were created
+   * differ only in their type, their location and their variables here, and one that has ended is gone: two such states
+   * are the same if one becomes the other by giving processes that were created other numbers and other parents. */
+  outcomes: string | null,
+  /** Whether everything was explored, so that the numbers are exact. */
+  exhaustive: boolean,
+  /** Whether the numbers are too large to be exact. */
+  overflow: boolean,
+  /** Why not everything was explored. */
+  reason?: string | null,
+  /** What is counted once: `order` if executions that differ in the order of independent steps are; `order-and-numbers` if
+   * also the numbers of processes, and when one ends that has nothing left to do, make no difference, nor, in
+   * final states, who created whom; else `nothing`. */
+  modulo: string,
+  /** How processes are told apart that are created after the start: by `births` or by `numbers`; absent if there are none. */
+  processes?: string | null,
+  /** Why by numbers, if nobody asked for that. */
+  numbers_because?: string | null,
+  /** Why every interleaving counts. */
+  note?: string | null,
+  /** After how many steps executions are cut off. */
+  within?: number | null,
+  /** How often each process may take a step that may close one of its loops. */
+  laps?: number | null,
+  /** How they were counted: `graph`, `sleep`, `source` or `optimal`. */
+  by: string,
+  /** Which steps are independent: `accords`, `footprints` or `learned`. */
+  independence: string,
+  /** Why independence was not learnt, if that was asked for: then it is `accords`. */
+  not_learnt?: string | null,
+  /** What was learnt, if that was asked for. */
+  order?: OrderReport | null,
+  /** Runs that were given up because what they could go on with was explored before; absent with `graph`. */
+  redundant_runs?: number | null,
+  /** Pairs of a state and a sleep set that were explored; without a table, beginnings of runs. */
+  nodes: number,
+  /** How long counting took. */
+  seconds: number,
+  /** Memory that counting took. */
+  memory_bytes: number,
+  /** An infinite execution. */
+  cycle?: CycleReport | null,
+  /** Somebody asked to stop: fewer executions may be listed than were asked for. */
+  list_stopped: boolean,
+  /** The executions that were asked for. */
+  list: Array<ExecutionReport>,
+  /** The tree of choices, if it was asked for; a branch comes after its parent. */
+  tree?: Array<BranchReport> | null,
+  /** In what two executions differ. */
+  comparison?: Comparison | null,
+  /** What distinguishes those that fail, and those that get stuck, from those that end well. */
+  difference?: Array<Difference>,
+  /** Fabius itself is wrong: what happened. */
+  internal_error?: string | null,
+};
+
+/** Which statements some run executes. */
+export type Coverage = {
+  /** The number of states that were looked at. */
+  states: number,
+  /** Whether these are all. */
+  exhaustive: boolean,
+  /** The statements. */
+  statements: Array<CoveredStatement>,
+};
+
+/** A statement. */
+export type CoveredStatement = {
+  /** Where it is. */
+  range: Range,
+  /** Whether some run executes it. */
+  executed: boolean,
+};
+
+/** An infinite execution. */
+export type CycleReport = {
+  /** Its steps. */
+  steps: Array<StepRecord>,
+  /** The step, from 1, with which its cycle begins. */
+  loop_start: number,
+};
+
+/** What distinguishes the executions of a kind from those that end well. */
+export type Difference = {
+  /** `failing` or `stuck`. */
+  kind: string,
+  /** How many of the kind were looked at. */
+  looked_at: number,
+  /** How many of those that end well were looked at. */
+  ok_looked_at: number,
+  /** Whether these are all. */
+  all: boolean,
+  /** True of all that were looked at, and of none that ends well: each of these alone. */
+  each: Array<FactRecord>,
+  /** If there is no such fact: facts that are true together, and not all of them in any that ends well. */
+  together: Array<FactRecord>,
+};
+
+/** A step, as a person reads it. */
+export type EventRecord = {
+  /** The process, such as `P[1]`. */
+  process: string,
+  /** Its number. */
+  pid: number,
+  /** The statement. */
+  text: string,
+  /** Its line, from 1. */
+  line: number,
+  /** How often the process took this step before. */
+  before: number,
+};
+
+/** The first page of an execution. */
+export type ExecutionPage = {
+  /** The name by which more of the run can be asked for. */
+  run: string,
+  /** The property, or the name of the run. */
+  property: string,
+  /** The number of the counterexample, from 0. */
+  counterexample: number,
+  /** How the run ends, in a word. */
+  kind: TraceKind,
+  /** How the run ends, in a sentence. */
+  message: string,
+  /** The run is one of an earlier text. */
+  stale: boolean,
+  /** The number of steps of the run, those of a claim included. */
+  steps: number,
+  /** The number of the step with which the loop begins. */
+  loopStart: number | null,
+  /** The first step of the page, from 1. */
+  from: number,
+  /** The steps. */
+  page: Array<PlacedStep>,
+  /** The processes that are stuck at the end. */
+  blocked: Array<ProcessStatusRecord>,
+  /** What explains the run, a sentence each. */
+  explanation: Array<string>,
+  /** What to do. */
+  advice: string | null,
+};
+
+/** Parameters of `fabius/execution`. */
+export type ExecutionParams = {
+  /** The address of the model. */
+  uri: string,
+  /** The number of the execution, from 1, in decimal digits. */
+  number: string,
+  /** The first step of the page, from 1. */
+  from?: number,
+  /** The number of steps of the page. */
+  count?: number,
+};
+
+/** An execution. */
+export type ExecutionReport = {
+  /** Its number among all executions, from 1. */
+  rank: string,
+  /** How it ends: `well`, `stuck`, `failed` (with a runtime error), `waiting` or `cut`. */
+  ends: string,
+  /** Whether an assertion fails or a runtime error occurs in it. */
+  failed: boolean,
+  /** Its steps. */
+  steps: Array<StepRecord>,
+  /** Where processes are stuck in the end. */
+  stuck?: Array<ProcessStatusRecord>,
+};
+
+/** A branch of the tree of choices, and the alternatives at its end. */
+export type ExecutionTree = {
+  /** The model. */
+  uri: string | null,
+  /** The present text means something else. */
+  stale: boolean,
+  /** The branch. */
+  branch: Branch,
+  /** The alternatives. */
+  alternatives: Array<Branch>,
+};
+
+/** Parameters of `fabius/executionTree`. */
+export type ExecutionTreeParams = {
+  /** The address of the model. */
+  uri: string,
+  /** The number of the first execution behind the branch, from 1, in decimal digits; … */
+  first?: string,
+  /** … and how many there are. */
+  executions?: string,
+};
+
+/** Parameters of `fabius/executions`. */
+export type ExecutionsParams = {
+  /** The address of the model. */
+  uri: string,
+  /** The number of times that each process may pass each of its loops. */
+  laps?: number,
+  /** The number of steps after which executions are cut off. */
+  within?: number,
+};
+
+/** How a run is written for somebody else. */
+export type ExportFormat = "text" | "mermaid" | "trail" | "run";
+
+/** Parameters of `fabius/export`. */
+export type ExportParams = {
+  /** How it is written. */
+  format: ExportFormat,
+  /** The address of the model. */
+  uri: string,
+  /** The property; the first one with a counterexample if it is left out. */
+  property?: string,
+  /** The number of the counterexample, from 0. */
+  counterexample?: number,
+  /** A run that an answer named, instead of a counterexample. */
+  run?: string,
+};
+
+/** A run as a text. */
+export type Exported = {
+  /** The text. */
+  text: string,
+};
+
+/** Something that is true of an execution or not. */
+export type FactRecord = {
+  /** This step comes … */
+  event: EventRecord,
+  /** … before this one; if absent, it comes. */
+  before?: EventRecord | null,
+  /** What both touch. */
+  touches?: string | null,
+  /** The later step never comes. */
+  never: boolean,
+};
+
+/** Which infinite runs count as violations. */
+export type Fairness = "none" | "weak" | "strong";
+
+/** Why a model cannot be checked. */
+export type Faulty = {
+  /** The first error, in one line. */
+  message: string,
+  /** The number of errors. */
+  errors: number,
+  /** The line of the first one in its file, from 0; `null` if the settings of the project are what is wrong. */
+  line: number | null,
+};
+
+/** A process that was held back. */
+export type HeldBackRecord = {
+  /** Its number. */
+  pid: number,
+  /** The file in which it stands. */
+  file: string,
+  /** The line, from 1. */
+  line: number,
+  /** The column in characters, from 1. */
+  column: number,
+};
+
+/** The marks of a line. */
+export type LineMarks = {
+  /** The line, from 0. */
+  line: number,
+  /** The marks. */
+  marks: Array<Mark>,
+};
+
+/** What is known about the lines of a document. */
+export type Lines = {
+  /** The document. */
+  uri: string,
+  /** Its version. */
+  version: number,
+  /** The lines with marks. */
+  lines: Array<LineMarks>,
+  /** Which statements some run executes. */
+  coverage: Coverage | null,
+};
+
+/** Lines of a model. */
+export type LinesParams = {
+  /** The address of the model or of a file that it includes, in which the lines are. */
+  uri: string,
+  /** The lines, from 0. */
+  lines: Array<number>,
+};
+
+/** Something that is known about a line. */
+export type Mark = { "kind": "step" } & StepMark | { "kind": "loop" } & StepMark | { "kind": "fails" } & StepMark | { "kind": "stuck",
+/** The process, such as `P[1]`. */
+process: string,
+/** Why it cannot move. */
+why: string | null,
+/** The run is one of an earlier text. */
+stale: boolean,
+} | { "kind": "unreached",
+/** Why not. */
+why: string | null,
+};
+
+/** Whether statements can be next at once. */
+export type Meeting = { "answer": "possible",
+/** The number of steps. */
+steps: number,
+/** The first of them. */
+page: Array<StepRecord>,
+/** The answer in words. */
+sentence: string,
+} | { "answer": "never",
+/** The number of states, which are all. */
+states: number,
+/** The answer in words. */
+sentence: string,
+} | { "answer": "unknown",
+/** The number of states that were visited. */
+states?: number,
+/** The answer in words. */
+sentence: string,
+};
+
+/** A message. */
+export type MessageRecord = {
+  /** `sent` or `received`. */
+  direction: string,
+  /** Who did it. */
+  pid: number,
+  /** The channel. */
+  channel: string,
+  /** Its fields. */
+  fields: string,
+};
+
+/** A model, or a file that it includes. */
+export type ModelParams = {
+  /** The address of the model. */
+  uri: string,
+};
+
+/** A variable or channel with its value. */
+export type NamedValue = {
+  /** Its name. */
+  name: string,
+  /** Its value. */
+  value: string,
+};
+
+/** What surprises people about a step. */
+export type NoteRecord = {
+  /** What it is about, see [`crate::NoteKind::as_str`]. */
+  kind: string,
+  /** A sentence without its full stop. */
+  text: string,
+  /** The line of the part of a `d_step` that it is about, from 1. */
+  line?: number | null,
+};
+
+/** Two steps that come in one order in the first execution, and not in this order in the second one. */
+export type OrderRecord = {
+  /** What both touch. */
+  touches: string,
+  /** The step that comes earlier in the first execution, … */
+  earlier: EventRecord,
+  /** … and the one that comes later there, or never; in the second execution it comes earlier. */
+  later: EventRecord,
+  /** The later step never comes in the first execution. */
+  later_never_comes: boolean,
+  /** The earlier step never comes in the second execution. */
+  earlier_never_comes: boolean,
+};
+
+/** With which statements the order of each statement matters, learnt from all reachable states. */
+export type OrderReport = {
+  /** Reachable states: all of them. */
+  states: number,
+  /** Statements of different processes that are possible in the same state. A statement stands for the
+   * atomic sequence that it begins. */
+  pairs: Array<PairReport>,
+};
+
+/** Two statements of different processes. */
+export type PairReport = {
+  /** The statements; the same one twice if two processes of a type execute it. */
+  statements: [StatementReport, StatementReport],
+  /** States in which both are possible. */
+  states: number,
+  /** States in which the order matters. */
+  differing: number,
+  /** States of these in which one makes the other impossible. */
+  disabling: number,
+  /** The order never matters, and the text alone does not tell so. */
+  learnt: boolean,
+  /** A state in which the order matters. */
+  example?: StateReport | null,
+};
+
+/** A process with its place in the present text. */
+export type PlacedProcess = {
+  /** The file in which it is. */
+  uri: string | null,
+  /** Where it is. */
+  range: Range,
+  /** Its number. */
+  pid: number,
+  /** How it is shown, such as `P[1]`. */
+  name: string,
+  /** The labels of its location. */
+  labels: Array<string>,
+  /** It may stop there. */
+  end: boolean,
+  /** Its next statements. */
+  statements: Array<WaitingStatement>,
+  /** Its local variables. */
+  variables: Array<NamedValue>,
+};
+
+/** A step with the place of its statement in the present text. */
+export type PlacedStep = {
+  /** The file of the statement. */
+  uri: string | null,
+  /** The statement. */
+  range: Range,
+  /** Number, from 1. */
+  step: number,
+  /** Type of the process. */
+  process: string,
+  /** Its number. */
+  pid: number,
+  /** The file that holds the statement. */
+  file: string,
+  /** Its line, from 1. */
+  line: number,
+  /** Its column in characters, from 1. */
+  column: number,
+  /** The statement. */
+  text: string,
+  /** What changed. */
+  changes: Array<ChangeRecord>,
+  /** The receiver of a rendezvous. */
+  partner?: ActorRecord | null,
+  /** Messages sent and received. */
+  messages?: Array<MessageRecord>,
+  /** What was printed. */
+  printed?: string,
+  /** Processes created. */
+  created?: Array<number>,
+  /** The process ended. */
+  ended?: boolean,
+  /** A process holds control after the step. */
+  atomic?: boolean,
+  /** Several statements were executed as one. */
+  d_step?: boolean,
+  /** The step was possible only because nothing else was. */
+  timeout?: boolean,
+  /** Processes that a scheduler would have let move before this step, and that were held back. */
+  held_back?: Array<HeldBackRecord>,
+  /** What surprises people about the step. */
+  notes?: Array<NoteRecord>,
+  /** What is wrong with the step. */
+  fault?: string | null,
+};
+
+/** A process in a state. */
+export type ProcessState = {
+  /** Its number. */
+  pid: number,
+  /** How it is shown, such as `P[1]`. */
+  name: string,
+  /** The labels of its location. */
+  labels: Array<string>,
+  /** It may stop there. */
+  end: boolean,
+  /** Its next statements. */
+  statements: Array<WaitingStatement>,
+  /** Its local variables. */
+  variables: Array<NamedValue>,
+};
+
+/** A process that stands somewhere at the end of a run. */
+export type ProcessStatusRecord = {
+  /** Type of the process. */
+  process: string,
+  /** Its number. */
+  pid: number,
+  /** Whether it may stop there. */
+  end: boolean,
+  /** The file. */
+  file: string,
+  /** The line, from 1. */
+  line: number,
+  /** The column in characters, from 1. */
+  column: number,
+  /** The statements at which it waits, and why. */
+  waiting: Array<WaitingRecord>,
+};
+
+/** How far a search is. */
+export type Progress = {
+  /** States stored so far. */
+  states: number,
+  /** Transitions taken so far. */
+  transitions: number,
+  /** Length of the run it is at, in steps. */
+  depth: number,
+  /** Memory of visited set and stack together. */
+  memory_bytes: number,
+  /** Time since the search started. */
+  seconds: number,
+};
+
+/** What kind of question a property asks. */
+export type PropertyClass = "safety" | "progress" | "acceptance" | "ltl";
+
+/** The state of a property. */
+export type PropertyState = "unknown" | "running" | "stale" | "holds" | "violated" | "undecided" | "faulty";
+
+/** What is known about a property. */
+export type PropertyStatus = {
+  /** Its name. */
+  name: string,
+  /** What it asks. */
+  kind: PropertyClass | null,
+  /** Its state, in a word. */
+  state: PropertyState,
+  /** The last verdict. */
+  verdict: Verdict | null,
+  /** The verdict rests on every reachable state of the present text. */
+  exhaustive: boolean,
+  /** The verdict is about an earlier text. */
+  stale: boolean,
+  /** Which infinite runs count. */
+  fairness: Fairness,
+  /** The time (UTC) of the earlier run that proved it, if it was not searched now. */
+  cached: string | null,
+  /** What is known, in one line. */
+  summary: string | null,
+  /** The same in a few words. */
+  short: string | null,
+  /** The number of states visited. */
+  states: number | null,
+  /** The number of delays up to which a search found nothing. */
+  bound: number | null,
+  /** The number of counterexamples. */
+  counterexamples: number,
+  /** Whether a scheduler can avoid every error. */
+  avoidable: boolean | null,
+  /** What became of the first counterexample in the present text. */
+  replay: string | null,
+  /** The verdict that the project or the model says is right. */
+  expected: Verdict | null,
+  /** Where the property is in this document. */
+  range: Range | null,
+};
+
+/** Parameters of `fabius/run`. */
+export type RunParams = {
+  /** The address of the model. */
+  uri: string,
+  /** The property; all if it is left out. */
+  property?: string,
+  /** Which infinite runs count as violations from now on: `none`, `weak` or `strong`. */
+  fairness?: string,
+};
+
+/** A check that is under way. */
+export type Running = {
+  /** The property. */
+  property: string,
+  /** How deep the check goes. */
+  tier: Tier,
+  /** The number of delays up to which it found nothing so far. */
+  bound: number | null,
+  /** How far the search is. */
+  progress: Progress | null,
+};
+
+/** What a client may set, under the name `fabius`. Whatever is left out keeps its default. */
+export type Settings = {
+  /** When checks start: `save`, `change` or `never`. */
+  check?: string,
+  /** Time of the quick look, in milliseconds. */
+  quickMilliseconds?: number,
+  /** Time of the deep search, in seconds. */
+  deepSeconds?: number,
+  /** Memory of a search, in mebibytes. */
+  memoryMebibytes?: number,
+  /** Whether the reachable states are looked at for hints. */
+  hints?: boolean,
+  /** Whose schedules the quick look disturbs, as for `fabius check --delay`. */
+  scheduler?: string,
+  /** Which infinite runs count as violations: `none`, `weak` or `strong`. */
+  fairness?: string,
+  /** Macros, as `NAME` or `NAME=VALUE`. */
+  defines?: Array<string>,
+  /** Names or kinds of the properties to check. */
+  properties?: Array<string>,
+};
+
+/** The state after a step. */
+export type StateAfter = {
+  /** The step, from 1; 0 is before all of them. */
+  step: number,
+  /** The global variables. */
+  variables: Array<NamedValue>,
+  /** The channels. */
+  channels: Array<NamedValue>,
+  /** The processes. */
+  processes: Array<PlacedProcess>,
+};
+
+/** A state, as a person finds it. */
+export type StateReport = {
+  /** Steps of a shortest path that leads there. */
+  steps: number,
+  /** Variables and channels with their values. */
+  values: Array<[string, string]>,
+};
+
+/** A statement of a type of processes. */
+export type StatementReport = {
+  /** The type. */
+  process: string,
+  /** Its line, from 1. */
+  line: number,
+  /** The statement. */
+  text: string,
+  /** It begins an atomic sequence, which is meant. */
+  atomic: boolean,
+};
+
+/** All that is known about a model. */
+export type Status = {
+  /** The model. */
+  uri: string,
+  /** The version of the document. */
+  version: number,
+  /** A later status of the same server has a greater number. */
+  serial: number,
+  /** The check that is under way. */
+  running: Running | null,
+  /** Why the model cannot be checked as it is; the properties are then those from before. */
+  faulty: Faulty | null,
+  /** The properties. */
+  properties: Array<PropertyStatus>,
+  /** Which reachable states were looked at for coverage. */
+  survey: SurveyStatus | null,
+  /** The states are being looked at for coverage. */
+  surveying: boolean,
+};
+
+/** A step of a counterexample. */
+export type StepMark = {
+  /** Its number, from 1. */
+  step: number,
+  /** The property. */
+  property: string,
+  /** The number of the counterexample, from 0. */
+  counterexample: number,
+  /** The run is one of an earlier text. */
+  stale: boolean,
+};
+
+/** Parameters of `fabius/step`. */
+export type StepParams = {
+  /** The step, from 1; 0 is the state before all of them. */
+  step: number,
+  /** The address of the model. */
+  uri: string,
+  /** The property; the first one with a counterexample if it is left out. */
+  property?: string,
+  /** The number of the counterexample, from 0. */
+  counterexample?: number,
+  /** A run that an answer named, instead of a counterexample. */
+  run?: string,
+};
+
+/** A step. */
+export type StepRecord = {
+  /** Number, from 1. */
+  step: number,
+  /** Type of the process. */
+  process: string,
+  /** Its number. */
+  pid: number,
+  /** The file that holds the statement. */
+  file: string,
+  /** Its line, from 1. */
+  line: number,
+  /** Its column in characters, from 1. */
+  column: number,
+  /** The statement. */
+  text: string,
+  /** What changed. */
+  changes: Array<ChangeRecord>,
+  /** The receiver of a rendezvous. */
+  partner?: ActorRecord | null,
+  /** Messages sent and received. */
+  messages?: Array<MessageRecord>,
+  /** What was printed. */
+  printed?: string,
+  /** Processes created. */
+  created?: Array<number>,
+  /** The process ended. */
+  ended?: boolean,
+  /** A process holds control after the step. */
+  atomic?: boolean,
+  /** Several statements were executed as one. */
+  d_step?: boolean,
+  /** The step was possible only because nothing else was. */
+  timeout?: boolean,
+  /** Processes that a scheduler would have let move before this step, and that were held back. */
+  held_back?: Array<HeldBackRecord>,
+  /** What surprises people about the step. */
+  notes?: Array<NoteRecord>,
+  /** What is wrong with the step. */
+  fault?: string | null,
+};
+
+/** Whether a model can deadlock with a process waiting at a line. */
+export type StuckAt = {
+  /** Whether it can. */
+  verdict: StuckVerdict,
+  /** The same in words. */
+  sentence: string,
+  /** The number of states that were visited. */
+  states: number,
+  /** Whether everything was checked. */
+  exhaustive: boolean,
+  /** The name of the run that shows it. */
+  run?: string,
+};
+
+/** Whether a deadlock can be reached. */
+export type StuckVerdict = "deadlock" | "no_deadlock" | "unknown";
+
+/** Which reachable states were looked at. */
+export type SurveyStatus = {
+  /** Their number. */
+  states: number,
+  /** Whether these are all. */
+  exhaustive: boolean,
+};
+
+/** How deep a check goes. What one tier leaves undecided is for the next. */
+export type Tier = "quick" | "delay-deepening" | "deep" | "extended";
+
+/** How a run ends. */
+export type TraceKind = ViolationClass | string;
+
+/** A page of a run. */
+export type TracePage = {
+  /** The property, or the name of the run. */
+  property: string,
+  /** The number of the counterexample, from 0. */
+  counterexample: number,
+  /** How the run ends, in a word. */
+  kind: TraceKind,
+  /** How the run ends, in a sentence. */
+  message: string,
+  /** The run is one of an earlier text. */
+  stale: boolean,
+  /** The number of steps of the run, those of a claim included. */
+  steps: number,
+  /** The number of the step with which the loop begins. */
+  loopStart: number | null,
+  /** The first step of the page, from 1. */
+  from: number,
+  /** The steps. */
+  page: Array<PlacedStep>,
+  /** The processes that are stuck at the end. */
+  blocked: Array<ProcessStatusRecord>,
+  /** What explains the run, a sentence each. */
+  explanation: Array<string>,
+  /** What to do. */
+  advice: string | null,
+};
+
+/** Parameters of `fabius/trace`. */
+export type TraceParams = {
+  /** The first step of the page, from 1. */
+  from?: number,
+  /** The number of steps of the page. */
+  count?: number,
+  /** The address of the model. */
+  uri: string,
+  /** The property; the first one with a counterexample if it is left out. */
+  property?: string,
+  /** The number of the counterexample, from 0. */
+  counterexample?: number,
+  /** A run that an answer named, instead of a counterexample. */
+  run?: string,
+};
+
+/** A run: a counterexample, or one that an answer named. */
+export type TraceSource = {
+  /** The address of the model. */
+  uri: string,
+  /** The property; the first one with a counterexample if it is left out. */
+  property?: string,
+  /** The number of the counterexample, from 0. */
+  counterexample?: number,
+  /** A run that an answer named, instead of a counterexample. */
+  run?: string,
+};
+
+/** The answer to a question about a model. */
+export type Verdict = "holds" | "violated" | "undecided" | "faulty";
+
+/** What went wrong at the end of a counterexample. */
+export type ViolationClass = "assertion" | "invalid_end_state" | "evaluation" | "non_progress_cycle" | "acceptance_cycle" | "claim_completed" | "trace";
+
+/** A statement at which a process waits. */
+export type WaitingRecord = {
+  /** The statement. */
+  text: string,
+  /** Its line, from 1. */
+  line: number,
+  /** Whether it could be executed, and was not: other processes moved, or the run ends before. */
+  executable?: boolean,
+  /** Why it is not executed, as a sentence. */
+  reason: string,
+};
+
+/** A statement that a process could execute next. */
+export type WaitingStatement = {
+  /** The statement. */
+  statement: string,
+  /** Why it can or cannot be executed. */
+  why: string,
+};
+
+/** What the processes of a state wait for. */
+export type Why = {
+  /** The step, from 1; 0 is before all of them. */
+  step: number,
+  /** The processes. */
+  processes: Array<ProcessState>,
+};
+
+/** Parameters of `fabius/why`. */
+export type WhyParams = {
+  /** The step, from 1; 0 is the state before all of them. */
+  step: number,
+  /** The process; all if it is left out. */
+  pid?: number,
+  /** The address of the model. */
+  uri: string,
+  /** The property; the first one with a counterexample if it is left out. */
+  property?: string,
+  /** The number of the counterexample, from 0. */
+  counterexample?: number,
+  /** A run that an answer named, instead of a counterexample. */
+  run?: string,
+};
+
+/** The parameters and answers of requests, by method. */
+export interface Requests {
+  "fabius/properties": { params: ModelParams; answer: Status | null };
+  "fabius/lines": { params: ModelParams; answer: Lines | null };
+  "fabius/trace": { params: TraceParams; answer: TracePage };
+  "fabius/export": { params: ExportParams; answer: Exported };
+  "fabius/step": { params: StepParams; answer: StateAfter };
+  "fabius/why": { params: WhyParams; answer: Why };
+  "fabius/run": { params: RunParams; answer: Status | null };
+  "fabius/stop": { params: ModelParams; answer: Status | null };
+  "fabius/survey": { params: ModelParams; answer: Status | null };
+  "fabius/meet": { params: LinesParams; answer: Meeting | null };
+  "fabius/executions": { params: ExecutionsParams; answer: CountedExecutions };
+  "fabius/executionTree": { params: ExecutionTreeParams; answer: ExecutionTree };
+  "fabius/execution": { params: ExecutionParams; answer: ExecutionPage };
+  "fabius/contexts": { params: ContextsParams; answer: Contexts };
+  "fabius/stuck": { params: LinesParams; answer: StuckAt };
+}
+
+/** The parameters of notifications, by method. */
+export interface Notifications {
+  "fabius/status": Status;
+}
