@@ -14,7 +14,7 @@ use super::settings::Settings;
 use super::state::State;
 use super::workspace::{self, HeldPulls};
 use crate::session::Notice;
-use crate::session::checker::{CheckEventKind, EventSink, said};
+use crate::session::events::{CheckEventKind, EventSink, said};
 use crate::session::jobs::RunId;
 use fabius_engine::languages;
 use fabius_project::config;

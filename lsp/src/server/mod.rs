@@ -37,7 +37,6 @@ mod workspace;
 
 pub use manual::anchor;
 
-use crate::session::checker::STACK_BYTES;
 use futures::channel::mpsc as queue;
 use main_loop::MainLoop;
 use service::{Front, Lifecycle, Pending};
@@ -46,8 +45,10 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 use tower_lsp_server::Server;
-use transport::{Answers, Socket};
+use transport::Socket;
 
+/// Stack of the thread that reads texts and answers: a model may nest deeply before a limit is reached.
+const STACK_BYTES: usize = 64 << 20;
 /// No client has more requests outstanding than this.
 const CONCURRENCY_MAX: usize = 1 << 20;
 /// After `exit`, so much time is left to write what is still to be written.
@@ -77,7 +78,7 @@ pub fn serve(findings: &'static str) -> u8 {
     let stage = lifecycle.clone();
     let leave = move || leave_soon(if stage.ended_well() { EXIT_WELL } else { EXIT_BADLY });
     let front = Front { inbox: inbox.clone(), pending, lifecycle: lifecycle.clone(), exit: Box::new(leave) };
-    let socket = Socket { requests: asked, answers: Answers(inbox) };
+    let socket = Socket { requests: asked, answers: transport::answers(inbox) };
     let server = Server::new(messages, outgoing, socket).concurrency_level(CONCURRENCY_MAX);
     runtime.block_on(server.serve(front));
     runtime.shutdown_background();

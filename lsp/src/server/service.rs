@@ -3,8 +3,16 @@
 //! The transport calls [`Front::call`] for one message after the other. It puts the message into the
 //! inbox before it returns, so that no later message can overtake it; the answer comes through a
 //! channel of its own. Cancelling closes that channel at once, and the work behind it is not done.
+//!
+//! *Why not the service of the library.* `tower_lsp_server::LspService` makes a future of each message, and its transport polls
+//! those that are open in an order that it does not promise: an edit and a question after it could change places. Handlers share the server behind
+//! `&self`, so that it would have to be locked. Its cancellation drops a future, but what the future has put into a queue would
+//! still be done; so that it is not, somebody has to know which requests are open ([`Pending`]), as here. A handler that asks the
+//! client something waits for it, while a client may wait for the handler. What the library has is used below and above this: its
+//! transport calls this service, and the types of JSON-RPC and of the protocol are its own. What is left to this module: the
+//! queue, who waits for an answer, and how far the conversation is.
 
-use crate::session::checker::CheckEvent;
+use crate::session::events::CheckEvent;
 use futures::FutureExt;
 use futures::channel::oneshot;
 use futures::future::BoxFuture;

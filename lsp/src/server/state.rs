@@ -11,7 +11,7 @@ use super::status::{self, ProgressBars};
 use super::workspace;
 use crate::ide::actions;
 use crate::ide::diagnostics::{Diagnostic, diagnostics};
-use crate::session::checker::EventSink;
+use crate::session::events::EventSink;
 use crate::session::{Notice, Session};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

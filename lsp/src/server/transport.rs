@@ -1,12 +1,12 @@
 //! The wire: standard input and output, and the two ways out of the server.
 //!
 //! Bytes pass an unbounded hop before standard output, so that a client which does not read cannot
-//! make the server stop listening to it.
+//! make the server stop listening to it. `tokio::io::stdout` and the pipes of `tokio::io` have a bound.
 
 use super::frames::Complaints;
 use super::service::Incoming;
-use futures::Sink;
 use futures::channel::mpsc::UnboundedReceiver;
+use futures::{Sink, future, sink};
 use std::convert::Infallible;
 use std::io::{self, Write};
 use std::pin::Pin;
@@ -64,14 +64,14 @@ impl AsyncWrite for Outgoing {
 }
 
 /// What the server asks the client, and where the client's answers go.
-pub struct Socket {
+pub struct Socket<Answers> {
     /// Requests and notifications for the client.
     pub requests: UnboundedReceiver<Request>,
-    /// Answers of the client.
+    /// Takes answers of the client.
     pub answers: Answers,
 }
 
-impl Loopback for Socket {
+impl<Answers: Sink<Response> + Unpin> Loopback for Socket<Answers> {
     type RequestStream = UnboundedReceiver<Request>;
     type ResponseSink = Answers;
 
@@ -81,26 +81,10 @@ impl Loopback for Socket {
 }
 
 /// Puts answers of the client into the inbox.
-pub struct Answers(pub Sender<Incoming>);
-
-impl Sink<Response> for Answers {
-    type Error = Infallible;
-
-    fn poll_ready(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn start_send(self: Pin<&mut Self>, answer: Response) -> Result<(), Infallible> {
+pub fn answers(inbox: Sender<Incoming>) -> impl Sink<Response, Error = Infallible> + Unpin {
+    sink::unfold((), move |(), answer| {
         // Nobody reads the inbox any more while the server ends.
-        let _ = self.0.send(Incoming::Answer(answer));
-        Ok(())
-    }
-
-    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn poll_close(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
-        Poll::Ready(Ok(()))
-    }
+        let _ = inbox.send(Incoming::Answer(answer));
+        future::ready(Ok(()))
+    })
 }

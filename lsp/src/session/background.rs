@@ -1,6 +1,6 @@
 //! Work beside the checks of a document: surveys for hints, fixes that are tried, questions about places.
 
-use super::checker::CheckEventKind;
+use super::events::CheckEventKind;
 use super::fix_validations;
 use super::jobs::{Job, RunId, Searched, Work};
 use super::look_around::StateSpaceFindings;

@@ -3,124 +3,21 @@
 //! The session never waits for a check. A check tells what happens as [`CheckEvent`], and stops within
 //! milliseconds when it is superseded, because the engine looks at the same flag every thousand steps.
 
-use super::jobs::{Job, Lane, RunId, Work, memory_max, settings, time_for};
-use super::look_around::{StateSpaceFindings, look_around};
-use super::questions::{self, Answer};
+use super::events::{CheckEvent, CheckEventKind, EventSink, said};
+use super::jobs::{Job, Lane, RunId, Work, time_for};
 use super::reading::Reading;
 use super::unread::UnreadText;
+use super::work;
 use super::workspace::{WorkspaceFindings, WorkspaceRequest};
-use fabius_analysis::schedule::{ScheduleRequest, Scheduled, Stops, schedule};
-use fabius_analysis::stuck::{StuckReport, StuckRequest, stuck};
-use fabius_analysis::{CoReachability, Line};
-use fabius_base::{Cancel, Limits, StopReason};
-use fabius_engine::report::{PropertyReport, Stopped};
-use fabius_engine::{CheckContext, Event, Goal, Outcome, Planned, Report, Settings, Verdict, crashed, plan};
-use fabius_project::cache::Cache;
+use fabius_base::{Cancel, StopReason};
 use fabius_supervise::{Clock, Task, Unfinished, Voice, begin};
 use std::collections::VecDeque;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-/// Stack of a thread that checks: a model may nest deeply before a limit is reached.
-pub const STACK_BYTES: usize = 64 << 20;
-/// Time between two pieces of news about the progress of one check.
-const PROGRESS_PAUSE: Duration = Duration::from_millis(100);
-
-/// Time between two pieces of news about what is known so far: more often, whoever shows it would flicker.
-const ROUND_PAUSE: Duration = Duration::from_millis(500);
 /// This many questions that somebody waits for are looked into at the same time.
 const QUESTIONS_MAX: usize = 4;
-/// Whether two lines meet is looked for in this many states.
-const MEET_STATES_MAX: u64 = 20_000;
-/// Whether deadlocks that the text does not exclude can be reached is looked for in this many states.
-const DEADLOCKS_STATES_MAX: u64 = 20_000;
-
-/// What a run tells.
-#[derive(Debug)]
-pub struct CheckEvent {
-    /// Which run.
-    pub run: RunId,
-    /// What happened.
-    pub what: CheckEventKind,
-}
-
-/// What happened in a run.
-#[derive(Debug)]
-pub enum CheckEventKind {
-    /// Something that the engine tells.
-    Event(Box<Event>),
-    /// The run is over; if it panicked, what the panic said.
-    Finished(Box<Result<Outcome, String>>),
-    /// A survey is over: what was seen.
-    Surveyed(Box<Option<StateSpaceFindings>>),
-    /// A schedule that avoids what goes wrong was looked for.
-    Scheduled(Box<Option<Scheduled>>),
-    /// It was looked for where deadlocks are not excluded.
-    Deadlocks(Box<Option<StuckReport>>),
-    /// A question was answered, if anything is known.
-    Answered(Box<Option<Answer>>),
-    /// It is known whether two places can be reached at once, if anything is.
-    Met(Box<Option<CoReachability>>),
-    /// The models of the folders were read; `None` if that did not come to its end.
-    Workspace(Box<Option<WorkspaceFindings>>),
-    /// A text of this document was read; if that ended in a panic, what the panic said.
-    Read(String, Box<Result<Reading, String>>),
-}
-
-impl CheckEventKind {
-    /// Work ended in a panic, which said this.
-    fn failed(work: &Work, said: String) -> Self {
-        match work {
-            Work::Survey => Self::Surveyed(Box::new(None)),
-            Work::Schedule => Self::Scheduled(Box::new(None)),
-            Work::Deadlocks => Self::Deadlocks(Box::new(None)),
-            Work::Ask(_) => Self::Answered(Box::new(Some(Answer::Failed(said)))),
-            Work::Meet(_) => Self::Met(Box::new(None)),
-            Work::Check(..) | Work::FixValidation(_) => Self::Finished(Box::new(Err(said))),
-        }
-    }
-
-    /// Work did not come to its end.
-    fn unfinished(job: &Job, why: Unfinished) -> Self {
-        match &job.work {
-            Work::Survey => Self::Surveyed(Box::new(None)),
-            Work::Schedule => Self::Scheduled(Box::new(None)),
-            Work::Deadlocks => Self::Deadlocks(Box::new(None)),
-            Work::Ask(_) => Self::Answered(Box::new(None)),
-            Work::Meet(_) => Self::Met(Box::new(None)),
-            Work::Check(..) | Work::FixValidation(_) => Self::Finished(Box::new(Ok(undecided(job, why)))),
-        }
-    }
-}
-
-/// What is known after a check that did not come to its end: nothing, and why.
-fn undecided(job: &Job, why: Unfinished) -> Outcome {
-    let selectors: Vec<String> = match &job.work {
-        Work::Check(_, property) => vec![property.clone()],
-        _ => Vec::new(),
-    };
-    let stopped = match why {
-        Unfinished::Abandoned(reason) => Stopped::from(reason),
-        Unfinished::Crowded => Stopped::Cancelled,
-    };
-    let reason = format!("not checked: {}", why.sentence());
-    let plan = job.loaded.checkable().and_then(|program| plan(program, &selectors).ok());
-    let of = |planned: Planned| PropertyReport {
-        stopped: Some(stopped),
-        expected: job.loaded.expected(&planned.name),
-        ..PropertyReport::unchecked(&planned.name, planned.kind, &reason)
-    };
-    let properties = plan.into_iter().flat_map(|plan| plan.properties).map(of).collect();
-    let empty = crashed(&job.loaded.name, "");
-    let report =
-        Report { verdict: Verdict::Undecided, reason: reason.clone(), properties, internal_error: None, ..empty };
-    Outcome { report, counterexamples: Vec::new(), findings: Vec::new(), failure: None }
-}
-
-/// Who is told; called on the thread of a check.
-pub type EventSink = Arc<dyn Fn(CheckEvent) + Send + Sync>;
-
 /// The checks that run and wait.
 pub struct Checker {
     event_sink: EventSink,
@@ -395,18 +292,7 @@ impl Checker {
             }
         });
         let work = move || {
-            let done = panic::catch_unwind(AssertUnwindSafe(|| match &theirs.work {
-                Work::Survey => CheckEventKind::Surveyed(Box::new(look_around(&theirs, &stop))),
-                Work::Schedule => CheckEventKind::Scheduled(Box::new(look_for_schedule(&theirs, &stop))),
-                Work::Deadlocks => CheckEventKind::Deadlocks(Box::new(look_for_deadlocks(&theirs, &stop))),
-                Work::Check(..) | Work::FixValidation(_) => {
-                    CheckEventKind::Finished(Box::new(Ok(check(run, &theirs, (&stop, &time), &heard))))
-                }
-                Work::Ask(question) => {
-                    CheckEventKind::Answered(Box::new(Some(questions::answer(&theirs, question, &stop))))
-                }
-                Work::Meet(lines) => CheckEventKind::Met(Box::new(co_reachable(&theirs, lines, &stop))),
-            }));
+            let done = panic::catch_unwind(AssertUnwindSafe(|| work::execute(run, &theirs, (&stop, &time), &heard)));
             done.unwrap_or_else(|panic| CheckEventKind::failed(&theirs.work, said(&*panic)))
         };
         // Whatever happens, it is told that the work is over: what nobody knows to be over keeps its place for ever.
@@ -431,166 +317,13 @@ impl Checker {
     }
 }
 
-/// Runs a check to its end; it halts where it tells of its progress while the clock stands still.
-fn check(run: RunId, job: &Job, (cancel, clock): (&Cancel, &Clock), event_sink: &EventSink) -> Outcome {
-    let loaded = match job.searched.make(cancel) {
-        Ok(loaded) => loaded,
-        Err(reason) => return undecided(job, Unfinished::Abandoned(reason)),
-    };
-    let mut allowed = time_for(job);
-    let mut next_progress = Duration::ZERO;
-    let mut next_round = Duration::ZERO;
-    let mut untold_round = None;
-    let mut observe = |event: Event| {
-        clock.wait_while_halted(cancel);
-        let now = clock.elapsed();
-        if matches!(event, Event::Searching { goal: Goal::ShorterRun | Goal::FairRun, .. }) {
-            // What is found is shown by the same run whichever tier finds it, and however busy the machine is.
-            allowed = allowed.max(job.budget.deep);
-        }
-        if allowed < now {
-            cancel.time_out();
-        }
-        if matches!(event, Event::Progress { .. }) {
-            if now < next_progress {
-                return;
-            }
-            next_progress = now + PROGRESS_PAUSE;
-        }
-        if matches!(event, Event::Round { .. }) {
-            if now < next_round {
-                untold_round = Some(event);
-                return;
-            }
-            (next_round, untold_round) = (now + ROUND_PAUSE, None);
-        }
-        if !matches!(event, Event::Finding { .. } | Event::Started { .. } | Event::Done { .. }) {
-            event_sink(CheckEvent { run, what: CheckEventKind::Event(Box::new(event)) });
-        }
-    };
-    let settings = fabius_engine::suited(&loaded, &settings(job));
-    let cache = Cache::of_user();
-    // A proof is one in whichever order the states were looked at.
-    let proved = Settings { delaying: None, ..settings.clone() };
-    if let Some(known) = cache.as_ref().and_then(|cache| cache.look_up(&loaded, &proved)) {
-        return known;
-    }
-    let mut context = CheckContext { cancel, now: &|| clock.elapsed(), observe: &mut observe, controls: None };
-    let outcome = fabius_engine::check(&loaded, &settings, &mut context);
-    if let Some(cache) = &cache {
-        cache.remember(&loaded, &proved, &outcome);
-    }
-    if let Some(round) = untold_round {
-        event_sink(CheckEvent { run, what: CheckEventKind::Event(Box::new(round)) });
-    }
-    outcome
-}
-
-/// Looks for a schedule that avoids the violation that was found, and writes it into the text where that is possible.
-fn look_for_schedule(job: &Job, cancel: &Cancel) -> Option<Scheduled> {
-    let request =
-        ScheduleRequest { export: true, memory_bytes_max: Some(memory_max(job)), ..ScheduleRequest::default() };
-    let found = schedule(&job.loaded, &request, &Stops::all(cancel), &mut |_| {}).after_violation();
-    cancel.requested().is_none().then_some(found)
-}
-
-/// Looks where the text does not exclude a deadlock, and for a while whether a run leads there. What is known when the time
-/// is up is true.
-fn look_for_deadlocks(job: &Job, cancel: &Cancel) -> Option<StuckReport> {
-    let began = Instant::now();
-    let request = StuckRequest { every: true, limits: limits(job, DEADLOCKS_STATES_MAX), ..StuckRequest::default() };
-    let found = stuck(&job.loaded, &request, cancel, &|| began.elapsed()).ok()?;
-    (cancel.requested() != Some(StopReason::Cancelled)).then_some(found.report)
-}
-
-/// Looks whether places can be reached at once.
-fn co_reachable(job: &Job, lines: &[Line], cancel: &Cancel) -> Option<CoReachability> {
-    fabius_analysis::co_reachable(&job.loaded, lines, limits(job, MEET_STATES_MAX), cancel)
-}
-
-fn limits(job: &Job, states_max: u64) -> Limits {
-    Limits { states_max: Some(states_max), memory_bytes_max: Some(memory_max(job)), ..Limits::default() }
-}
-
-/// What a panic said.
-pub fn said(panic: &(dyn std::any::Any + Send)) -> String {
-    let text = panic.downcast_ref::<String>().map(String::as_str);
-    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic without words").to_owned()
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::jobs::{Budget, Searched, Tier, settings};
+    use super::super::jobs::Tier;
+    use super::super::jobs::tests::job;
     use super::*;
-    use fabius_engine::settings::{SchedulerChoice, WHOLE_STATES_MAX};
-    use fabius_engine::{Fairness, Loaded, SAFETY};
+    use fabius_engine::SAFETY;
     use std::sync::mpsc;
-
-    fn job(document: &str, work: Work) -> Job {
-        let text = "byte n[3];\nactive [3] proctype P() { do :: n[_pid] < 200 -> n[_pid]++ od }\n";
-        let loaded =
-            Arc::new(fabius_engine::load(document, text.to_owned(), &[], &mut |_, _| None, &Settings::default()));
-        let budget = Budget { quick: Duration::from_millis(50), ..Budget::default() };
-        Job {
-            document: document.to_owned(),
-            searched: Searched::document(&loaded),
-            loaded,
-            work,
-            seen: 0,
-            budget,
-            scheduler: SchedulerChoice::default(),
-            fairness: Fairness::None,
-        }
-    }
-
-    #[test]
-    fn what_the_short_look_leaves_undecided_is_looked_at_in_the_order_of_delays() {
-        let plain = job("a", Work::Survey).loaded;
-        let text = "active [2] proctype P() { byte x; /*@ seal rtc */ x++; x++ /*@ unseal */ }\n".to_owned();
-        let sealed = fabius_engine::load("b", text, &[], &mut |_, _| None, &Settings::default());
-        assert!(sealed.is_sealed() && !plain.is_sealed());
-        let after = |loaded: &Loaded, property: &str, states: u64| {
-            let mut tiers = vec![Tier::Quick];
-            let next = |tier: Tier| tier.next(loaded, property, Fairness::None, states);
-            tiers.extend(std::iter::successors(next(Tier::Quick), |tier| next(*tier)));
-            tiers
-        };
-        let (few, many) = (10, WHOLE_STATES_MAX);
-        assert_eq!(after(&plain, SAFETY, few), [Tier::Quick, Tier::DelayDeepening, Tier::Deep, Tier::Extended]);
-        assert_eq!(after(&plain, SAFETY, many), [Tier::Quick, Tier::Deep, Tier::Extended]);
-        assert_eq!(after(&plain, "p", few), [Tier::Quick, Tier::DelayDeepening, Tier::Deep]);
-        // Searches in the order of delays do not know of fairness.
-        assert_eq!(Tier::Quick.next(&plain, "p", Fairness::Weak, few), Some(Tier::Deep));
-        assert_eq!(settings(&Job { fairness: Fairness::Weak, ..job("a", Work::Survey) }).fairness, Fairness::Weak);
-        for property in [SAFETY, "p"] {
-            assert_eq!(after(&sealed, property, few), [Tier::Quick, Tier::Deep]);
-        }
-        // Loops are looked for by the searches for loops first, and last.
-        let delays = |tier| settings(&job("a", Work::Check(tier, "p".to_owned()))).delaying.is_some();
-        assert_eq!([Tier::Quick, Tier::DelayDeepening, Tier::Deep].map(delays), [false, true, false]);
-    }
-
-    #[test]
-    fn searches_take_turns_in_looks_by_delays() {
-        // Without a delay, the process that counts goes on for ever.
-        let text = "int n; byte x; ltl p { [] (n != -1) }
-            active proctype W() { do :: n++ od }
-            active proctype R() { do :: x < 3 -> x++ :: x == 3 -> assert(n < 0) od }";
-        let loaded = fabius_engine::load("m", text.to_owned(), &[], &mut |_, _| None, &Settings::default());
-        for tier in [Tier::Quick, Tier::DelayDeepening] {
-            let job = Job { loaded: Arc::new(loaded.clone()), ..job("a", Work::Check(tier, SAFETY.to_owned())) };
-            let pauses = fabius_engine::settings::Pauses { first: 5_000, growth: 4 };
-            let settings = Settings { pauses, clarify_transitions_max: 50_000, ..settings(&job) };
-            let context = &mut CheckContext {
-                cancel: &Cancel::new(),
-                now: &|| Duration::ZERO,
-                observe: &mut drop,
-                controls: None,
-            };
-            let property = fabius_engine::check(&job.loaded, &settings, context).report.properties.remove(0);
-            assert_eq!((property.verdict, property.search), (Verdict::Violated, "depth-bounded"), "{tier:?}");
-        }
-    }
 
     #[test]
     fn a_survey_that_gives_way_is_begun_again() {

@@ -83,8 +83,8 @@ impl Session {
 
 #[cfg(test)]
 mod tests {
-    use super::super::checker::{CheckEvent, CheckEventKind};
     use super::super::edits::Edit;
+    use super::super::events::{CheckEvent, CheckEventKind};
     use super::*;
     use fabius_engine::Event;
     use std::sync::mpsc::{Receiver, channel};

@@ -239,3 +239,76 @@ pub(super) fn settings(job: &Job) -> Settings {
 pub(super) fn memory_max(job: &Job) -> u64 {
     job.budget.memory_bytes.min(memory::default_bytes())
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use fabius_engine::{CheckContext, Verdict};
+
+    /// Work on a small model.
+    pub fn job(document: &str, work: Work) -> Job {
+        let text = "byte n[3];\nactive [3] proctype P() { do :: n[_pid] < 200 -> n[_pid]++ od }\n";
+        let loaded =
+            Arc::new(fabius_engine::load(document, text.to_owned(), &[], &mut |_, _| None, &Settings::default()));
+        let budget = Budget { quick: Duration::from_millis(50), ..Budget::default() };
+        Job {
+            document: document.to_owned(),
+            searched: Searched::document(&loaded),
+            loaded,
+            work,
+            seen: 0,
+            budget,
+            scheduler: SchedulerChoice::default(),
+            fairness: Fairness::None,
+        }
+    }
+
+    #[test]
+    fn what_the_short_look_leaves_undecided_is_looked_at_in_the_order_of_delays() {
+        let plain = job("a", Work::Survey).loaded;
+        let text = "active [2] proctype P() { byte x; /*@ seal rtc */ x++; x++ /*@ unseal */ }\n".to_owned();
+        let sealed = fabius_engine::load("b", text, &[], &mut |_, _| None, &Settings::default());
+        assert!(sealed.is_sealed() && !plain.is_sealed());
+        let after = |loaded: &Loaded, property: &str, states: u64| {
+            let mut tiers = vec![Tier::Quick];
+            let next = |tier: Tier| tier.next(loaded, property, Fairness::None, states);
+            tiers.extend(std::iter::successors(next(Tier::Quick), |tier| next(*tier)));
+            tiers
+        };
+        let (few, many) = (10, WHOLE_STATES_MAX);
+        assert_eq!(after(&plain, SAFETY, few), [Tier::Quick, Tier::DelayDeepening, Tier::Deep, Tier::Extended]);
+        assert_eq!(after(&plain, SAFETY, many), [Tier::Quick, Tier::Deep, Tier::Extended]);
+        assert_eq!(after(&plain, "p", few), [Tier::Quick, Tier::DelayDeepening, Tier::Deep]);
+        // Searches in the order of delays do not know of fairness.
+        assert_eq!(Tier::Quick.next(&plain, "p", Fairness::Weak, few), Some(Tier::Deep));
+        assert_eq!(settings(&Job { fairness: Fairness::Weak, ..job("a", Work::Survey) }).fairness, Fairness::Weak);
+        for property in [SAFETY, "p"] {
+            assert_eq!(after(&sealed, property, few), [Tier::Quick, Tier::Deep]);
+        }
+        // Loops are looked for by the searches for loops first, and last.
+        let delays = |tier| settings(&job("a", Work::Check(tier, "p".to_owned()))).delaying.is_some();
+        assert_eq!([Tier::Quick, Tier::DelayDeepening, Tier::Deep].map(delays), [false, true, false]);
+    }
+
+    #[test]
+    fn searches_take_turns_in_looks_by_delays() {
+        // Without a delay, the process that counts goes on for ever.
+        let text = "int n; byte x; ltl p { [] (n != -1) }
+            active proctype W() { do :: n++ od }
+            active proctype R() { do :: x < 3 -> x++ :: x == 3 -> assert(n < 0) od }";
+        let loaded = fabius_engine::load("m", text.to_owned(), &[], &mut |_, _| None, &Settings::default());
+        for tier in [Tier::Quick, Tier::DelayDeepening] {
+            let job = Job { loaded: Arc::new(loaded.clone()), ..job("a", Work::Check(tier, SAFETY.to_owned())) };
+            let pauses = fabius_engine::settings::Pauses { first: 5_000, growth: 4 };
+            let settings = Settings { pauses, clarify_transitions_max: 50_000, ..settings(&job) };
+            let context = &mut CheckContext {
+                cancel: &Cancel::new(),
+                now: &|| Duration::ZERO,
+                observe: &mut drop,
+                controls: None,
+            };
+            let property = fabius_engine::check(&job.loaded, &settings, context).report.properties.remove(0);
+            assert_eq!((property.verdict, property.search), (Verdict::Violated, "depth-bounded"), "{tier:?}");
+        }
+    }
+}

@@ -87,8 +87,8 @@ impl Session {
 
 #[cfg(test)]
 mod tests {
-    use super::super::checker::CheckEvent;
     use super::super::edits::Edit;
+    use super::super::events::CheckEvent;
     use super::*;
     use std::sync::mpsc::{Receiver, channel};
 

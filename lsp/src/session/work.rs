@@ -1,0 +1,124 @@
+//! What a thread does for a [`Job`].
+
+use super::events::{CheckEvent, CheckEventKind, EventSink, undecided};
+use super::jobs::{Job, RunId, Work, memory_max, settings, time_for};
+use super::look_around::look_around;
+use super::questions;
+use fabius_analysis::schedule::{ScheduleRequest, Scheduled, Stops, schedule};
+use fabius_analysis::stuck::{StuckReport, StuckRequest, stuck};
+use fabius_analysis::{CoReachability, Line};
+use fabius_base::{Cancel, Limits, StopReason};
+use fabius_engine::{CheckContext, Event, Goal, Outcome, Settings};
+use fabius_project::cache::Cache;
+use fabius_supervise::{Clock, Unfinished};
+use std::time::{Duration, Instant};
+
+/// Time between two pieces of news about the progress of one check.
+const PROGRESS_PAUSE: Duration = Duration::from_millis(100);
+
+/// Time between two pieces of news about what is known so far: more often, whoever shows it would flicker.
+const ROUND_PAUSE: Duration = Duration::from_millis(500);
+/// Whether two lines meet is looked for in this many states.
+const MEET_STATES_MAX: u64 = 20_000;
+/// Whether deadlocks that the text does not exclude can be reached is looked for in this many states.
+const DEADLOCKS_STATES_MAX: u64 = 20_000;
+
+/// Does what is to be done, and says what came of it.
+pub(super) fn execute(
+    run: RunId,
+    job: &Job,
+    (cancel, clock): (&Cancel, &Clock),
+    event_sink: &EventSink,
+) -> CheckEventKind {
+    match &job.work {
+        Work::Survey => CheckEventKind::Surveyed(Box::new(look_around(job, cancel))),
+        Work::Schedule => CheckEventKind::Scheduled(Box::new(look_for_schedule(job, cancel))),
+        Work::Deadlocks => CheckEventKind::Deadlocks(Box::new(look_for_deadlocks(job, cancel))),
+        Work::Check(..) | Work::FixValidation(_) => {
+            CheckEventKind::Finished(Box::new(Ok(check(run, job, (cancel, clock), event_sink))))
+        }
+        Work::Ask(question) => CheckEventKind::Answered(Box::new(Some(questions::answer(job, question, cancel)))),
+        Work::Meet(lines) => CheckEventKind::Met(Box::new(co_reachable(job, lines, cancel))),
+    }
+}
+
+/// Runs a check to its end; it halts where it tells of its progress while the clock stands still.
+fn check(run: RunId, job: &Job, (cancel, clock): (&Cancel, &Clock), event_sink: &EventSink) -> Outcome {
+    let loaded = match job.searched.make(cancel) {
+        Ok(loaded) => loaded,
+        Err(reason) => return undecided(job, Unfinished::Abandoned(reason)),
+    };
+    let mut allowed = time_for(job);
+    let mut next_progress = Duration::ZERO;
+    let mut next_round = Duration::ZERO;
+    let mut untold_round = None;
+    let mut observe = |event: Event| {
+        clock.wait_while_halted(cancel);
+        let now = clock.elapsed();
+        if matches!(event, Event::Searching { goal: Goal::ShorterRun | Goal::FairRun, .. }) {
+            // What is found is shown by the same run whichever tier finds it, and however busy the machine is.
+            allowed = allowed.max(job.budget.deep);
+        }
+        if allowed < now {
+            cancel.time_out();
+        }
+        if matches!(event, Event::Progress { .. }) {
+            if now < next_progress {
+                return;
+            }
+            next_progress = now + PROGRESS_PAUSE;
+        }
+        if matches!(event, Event::Round { .. }) {
+            if now < next_round {
+                untold_round = Some(event);
+                return;
+            }
+            (next_round, untold_round) = (now + ROUND_PAUSE, None);
+        }
+        if !matches!(event, Event::Finding { .. } | Event::Started { .. } | Event::Done { .. }) {
+            event_sink(CheckEvent { run, what: CheckEventKind::Event(Box::new(event)) });
+        }
+    };
+    let settings = fabius_engine::suited(&loaded, &settings(job));
+    let cache = Cache::of_user();
+    // A proof is one in whichever order the states were looked at.
+    let proved = Settings { delaying: None, ..settings.clone() };
+    if let Some(known) = cache.as_ref().and_then(|cache| cache.look_up(&loaded, &proved)) {
+        return known;
+    }
+    let mut context = CheckContext { cancel, now: &|| clock.elapsed(), observe: &mut observe, controls: None };
+    let outcome = fabius_engine::check(&loaded, &settings, &mut context);
+    if let Some(cache) = &cache {
+        cache.remember(&loaded, &proved, &outcome);
+    }
+    if let Some(round) = untold_round {
+        event_sink(CheckEvent { run, what: CheckEventKind::Event(Box::new(round)) });
+    }
+    outcome
+}
+
+/// Looks for a schedule that avoids the violation that was found, and writes it into the text where that is possible.
+fn look_for_schedule(job: &Job, cancel: &Cancel) -> Option<Scheduled> {
+    let request =
+        ScheduleRequest { export: true, memory_bytes_max: Some(memory_max(job)), ..ScheduleRequest::default() };
+    let found = schedule(&job.loaded, &request, &Stops::all(cancel), &mut |_| {}).after_violation();
+    cancel.requested().is_none().then_some(found)
+}
+
+/// Looks where the text does not exclude a deadlock, and for a while whether a run leads there. What is known when the time
+/// is up is true.
+fn look_for_deadlocks(job: &Job, cancel: &Cancel) -> Option<StuckReport> {
+    let began = Instant::now();
+    let request = StuckRequest { every: true, limits: limits(job, DEADLOCKS_STATES_MAX), ..StuckRequest::default() };
+    let found = stuck(&job.loaded, &request, cancel, &|| began.elapsed()).ok()?;
+    (cancel.requested() != Some(StopReason::Cancelled)).then_some(found.report)
+}
+
+/// Looks whether places can be reached at once.
+fn co_reachable(job: &Job, lines: &[Line], cancel: &Cancel) -> Option<CoReachability> {
+    fabius_analysis::co_reachable(&job.loaded, lines, limits(job, MEET_STATES_MAX), cancel)
+}
+
+fn limits(job: &Job, states_max: u64) -> Limits {
+    Limits { states_max: Some(states_max), memory_bytes_max: Some(memory_max(job)), ..Limits::default() }
+}
