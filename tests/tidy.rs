@@ -18,27 +18,14 @@ fn root() -> PathBuf {
 
 fn rust_files() -> Vec<PathBuf> {
     let mut files = Vec::new();
-    let rooms = [
-        "src",
-        "core",
-        "cluster",
-        "dap",
-        "lsp",
-        "mcp",
-        "project",
-        "supervise",
-        "tui",
-        "tests",
-        "benches",
-        "examples",
-        "tree-sitter-promela",
-    ];
-    let mut folders: Vec<PathBuf> = rooms.iter().map(|room| root().join(room)).collect();
+    let mut folders = vec![root()];
     while let Some(folder) = folders.pop() {
         let Ok(entries) = fs::read_dir(&folder) else { continue };
         for entry in entries.flatten() {
             let path = entry.path();
-            if path.is_dir() && path.file_name().is_some_and(|name| name != "target") {
+            let name = entry.file_name();
+            let is_source = |name: &str| !name.starts_with('.') && !["target", "node_modules"].contains(&name);
+            if path.is_dir() && name.to_str().is_some_and(is_source) {
                 folders.push(path);
             } else if path.extension().is_some_and(|extension| extension == "rs") {
                 files.push(path);
