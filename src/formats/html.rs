@@ -3,6 +3,7 @@
 
 use super::github::sum;
 use super::junit::clean;
+use super::ribbon;
 use super::{Checked, Source, Violation};
 use crate::exit;
 use crate::render::numbers::{count, counted, memory, seconds};
@@ -41,7 +42,7 @@ pub fn document(checked: &[Checked], missing: usize) -> String {
 }
 
 /// Text of a model or about it, in a page.
-fn text(raw: &str) -> String {
+pub(super) fn text(raw: &str) -> String {
     escape(clean(raw)).into_owned()
 }
 
@@ -188,6 +189,11 @@ impl Page {
             self.put(&format!("<p>{}</p>", text(advice)));
         }
         self.steps(id, number, violation, sources);
+        if let Some(run) = violation.example.and_then(|example| example.run.as_ref()) {
+            let all = told.steps_left_out == 0 && told.trace.len() <= 2 * STEPS_AT_ENDS;
+            let row = |step: usize| (all && 0 < step && step as u64 <= told.steps).then(|| format!("{id}t{step}"));
+            self.put(&ribbon::table(run, row));
+        }
         if let Some(picture) = violation.example.and_then(|example| example.picture.as_deref()) {
             self.put("<details open><summary>Sequence diagram</summary><div class=\"v-scroll v-picture\">");
             self.put(picture);

@@ -7,6 +7,7 @@ mod github;
 mod html;
 pub mod identity;
 mod junit;
+mod ribbon;
 mod sarif;
 
 use crate::args::Check;
@@ -17,6 +18,7 @@ use clap::{Args, ValueEnum};
 use fabius_base::Code;
 use fabius_engine::report::{FindingReport, PropertyClass, PropertyReport, ViolationClass, ViolationReport};
 use fabius_engine::{Loaded, Outcome, Report, Verdict};
+use fabius_witness::Trace;
 use identity::{Identity, KnownReport};
 use serde_json::{Value, json};
 use std::collections::HashSet;
@@ -124,6 +126,8 @@ struct Example {
     text: String,
     /// The run as a picture (SVG), for the page only.
     picture: Option<String>,
+    /// The run itself, for the page only.
+    run: Option<Trace>,
 }
 
 /// A violation with its property, and what is known of it besides.
@@ -148,6 +152,7 @@ impl Checked {
             finding: FindingReport::new(map, &example.finding),
             text: plain(&text::counterexample(map, example, true, false)),
             picture: page.then(|| diagram::svg(&example.trace, map)),
+            run: page.then(|| example.trace.clone()),
         });
         let texts = map.files().filter(|(_, file)| page && !file.text.is_empty());
         let sources = texts.map(|(_, file)| Source { name: file.name.to_string(), text: file.text.to_string() });

@@ -180,11 +180,7 @@ pub fn run(map: &SourceMap, run: &Trace, heading: &str, as_diagram: bool) -> Str
 fn ribbon(trace: &Trace, layout: Layout) -> String {
     let Some(ribbon) = &trace.ribbon else { return String::new() };
     let layout = Layout { width: RIBBON_WIDTH, ..layout };
-    let heading = match (ribbon.is_claim, trace.claim) {
-        (true, _) => "where the claim goes, and which of its conditions are true:",
-        (false, Claim::Reaches) => "where the pattern holds:",
-        (false, _) => "where the formula holds:",
-    };
+    let heading = ribbon::heading(trace).map_or_else(String::new, |heading| format!("{heading}:"));
     let says = |sentence: &String| format!("\n  {}", paint(FAINT, format!("it says: {sentence}")));
     let heading = format!("{}{}", paint(STRONG, heading), ribbon.sentence.as_ref().map_or_else(String::new, says));
     let table = lines(&ribbon::lines(ribbon, layout), "  ");

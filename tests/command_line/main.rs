@@ -22,6 +22,7 @@ mod pin;
 #[cfg(unix)]
 mod processes;
 mod release;
+mod ribbon;
 mod schema;
 mod stuck;
 mod sweep;
