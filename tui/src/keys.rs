@@ -52,6 +52,7 @@ pub enum Act {
     Save,
     Open,
     TraceTab,
+    Formula,
     ClaimMoves,
     Unchanged,
     Edit,
@@ -154,7 +155,8 @@ pub const TABLE: &[Binding] = table![
     UNDERSTAND Driving Writers ["w"] "who wrote" "Who wrote the value that is marked, back through the channels."
     UNDERSTAND Driving Essential ["e"] "essential" "Show only the steps without which the error does not happen, or all again."
     UNDERSTAND Driving OtherTrace ["t"] "other run" "Another run to the same error: the shortest, the one with the fewest changes of process, with the fewest delays; then the next error that was found."
-    UNDERSTAND Driving TraceTab ["l"] "lanes/story" "Show the run as lanes, as a story, as a tree of what was tried, or its loop as a ring."
+    UNDERSTAND Driving TraceTab ["l"] "lanes/story" "Show the run as lanes, as a story, as a tree of what was tried, its loop as a ring, or where its formula holds."
+    UNDERSTAND Driving Formula ["F"] "formula" "What the formula of this run says, and where it and its parts hold: a column for each step at which something changes, that of the present state marked. For a claim, where it is. Pressed again, the lanes."
     UNDERSTAND Driving ClaimMoves ["C"] "claim's moves" "Show the moves of the claim, or of a formula's automaton, as rows of their own, or fold them again."
     UNDERSTAND Driving Unchanged ["v"] "changed only" "Show only the values that the last step changed."
     UNDERSTAND Driving AddWatch ["a"] "add watch" "Watch an expression of the model: its value stands above the other values; enter on it shows how it changes along the run."

@@ -81,11 +81,17 @@ pub enum TraceTab {
     Tree,
     /// The loop.
     Ring,
+    /// Where the formula holds.
+    Formula,
 }
 
 impl TraceTab {
-    /// All, in their order.
-    pub const ALL: [Self; 4] = [Self::Lanes, Self::Story, Self::Tree, Self::Ring];
+    /// Those of a run, in their order; that of its formula or claim only if it has one.
+    pub fn of_run(has_claim: bool) -> &'static [Self] {
+        const ALL: [TraceTab; 5] =
+            [TraceTab::Lanes, TraceTab::Story, TraceTab::Tree, TraceTab::Ring, TraceTab::Formula];
+        if has_claim { &ALL } else { &ALL[..4] }
+    }
 
     /// Its title.
     pub fn title(self) -> &'static str {
@@ -94,6 +100,7 @@ impl TraceTab {
             Self::Story => "story",
             Self::Tree => "tree",
             Self::Ring => "ring",
+            Self::Formula => "formula",
         }
     }
 }

@@ -1,8 +1,10 @@
 //! The walk through the model, with all that is shown of the present state: worked out once after each change, so that
 //! drawing is nothing but drawing.
 
+use crate::model::TraceTab;
 use fabius_engine::Scheduling;
 use fabius_explore::{Arrow, Choice, Exploration, Lasso, NodeId, ProcessView, Stop, Value};
+use fabius_witness::format::ribbon::Table;
 use fabius_witness::{HeldBack, Snapshot, Step, snapshot};
 
 /// A walk, and what is shown of it.
@@ -42,6 +44,10 @@ pub struct Session {
     pub unchanged: Vec<(String, String)>,
     /// The loop that this was worked out for.
     unchanged_of: Option<Lasso>,
+    /// Where the formula of the property holds along the run, or why that is not known; worked out only where it is shown.
+    pub formula: Result<Table, String>,
+    /// The run that this was worked out for: its end, and its loop.
+    formula_of: Option<(NodeId, Option<Lasso>)>,
     /// What the tree was worked out for: its size, where one was, and bookmarks.
     tree_of: (usize, Option<NodeId>, usize),
 }
@@ -87,6 +93,8 @@ impl Session {
             tree: Vec::new(),
             unchanged: Vec::new(),
             unchanged_of: None,
+            formula: Err(String::new()),
+            formula_of: None,
             tree_of: (0, None, 0),
         };
         session.refresh();
@@ -283,6 +291,22 @@ impl Session {
                 self.unchanged.retain(|value| values.contains(value));
             }
         }
+    }
+
+    /// How the run can be shown.
+    pub fn tabs(&self) -> &'static [TraceTab] {
+        TraceTab::of_run(self.walk.target().watch.claim.is_some())
+    }
+
+    /// Works out where the formula of the property holds along the run.
+    pub fn evaluate_formula(&mut self) {
+        let tip = self.walk.line().last().copied().unwrap_or(NodeId::ROOT);
+        let of = Some((tip, self.walk.lasso()));
+        if self.formula_of == of {
+            return;
+        }
+        self.formula_of = of;
+        self.formula = self.walk.ribbon().map(|ribbon| Table::of(&ribbon, usize::MAX));
     }
 
     /// Who wrote a value last, and from what, back to where it started: each a sentence and a node.

@@ -15,3 +15,4 @@ pub use counterexample::{Counterexample, ErrorKind, FairRuns, Found, Shorter, co
 pub use elaborate::{Elaborated, elaborate};
 pub use replay::{Blocked, Identity, NamedStep, Replay, Retraced, Retracing, name_steps, statements};
 pub use target::{ExplorationTarget, Run, read_trail};
+pub use truth::{claim_along, ribbon_along};

@@ -1,5 +1,7 @@
 //! Where the formula of a property holds along a run, or where its claim is.
 
+use crate::counterexample::Counterexample;
+use crate::target::ExplorationTarget;
 use fabius_base::SourceMap;
 use fabius_program::ltl::text::FormulaText;
 use fabius_program::ltl::truth::{Ribbon, Row, Truth, literals, ribbon};
@@ -23,6 +25,10 @@ struct TruthAlong<'a> {
     exprs: Vec<Expr>,
     /// … and its values.
     values: Vec<Vec<Truth>>,
+    /// At how many positions the claim has looked.
+    looked: usize,
+    /// Where the claim is in the loop.
+    claims_loop: Vec<LocationId>,
 }
 
 /// What the rows are about.
@@ -57,7 +63,20 @@ impl<'a> TruthAlong<'a> {
             _ => return None,
         };
         let values = vec![Vec::new(); exprs.len()];
-        Some(Self { walked, about, exprs, values })
+        Some(Self { walked, about, exprs, values, looked: 0, claims_loop: Vec::new() })
+    }
+
+    /// Notes the state after the next move, first the initial one.
+    fn see(&mut self, state: &State, mover: Mover, in_loop: bool) {
+        match mover {
+            Mover::System => self.look(state),
+            Mover::Claim => {
+                self.looked += 1;
+                self.claim_is_at(state.claim.iter().map(|claim| claim.location).collect());
+            }
+        }
+        let place = state.claim.as_ref().map(|claim| claim.location);
+        self.claims_loop.extend(place.filter(|place| in_loop && !self.claims_loop.contains(place)));
     }
 
     /// Notes the state after the next step of the system, first the initial one.
@@ -70,11 +89,6 @@ impl<'a> TruthAlong<'a> {
         }
     }
 
-    /// The claim has looked at the last state that was noted.
-    fn claim_moved(&mut self, state: &State) {
-        self.claim_is_at(state.claim.iter().map(|claim| claim.location).collect());
-    }
-
     /// The claim is at these places at the last state that was noted.
     fn claim_is_at(&mut self, at: Vec<LocationId>) {
         if let About::Claim { places, .. } = &mut self.about
@@ -82,6 +96,23 @@ impl<'a> TruthAlong<'a> {
         {
             *last = at;
         }
+    }
+
+    /// The rows of a run of so many steps; of one with a loop, the number of the first step of the loop.
+    fn along(mut self, steps: usize, cycle_start: Option<usize>) -> Option<Ribbon> {
+        let (positions, back_to) = match cycle_start {
+            Some(start) if start <= steps => (steps, Some(start.checked_sub(1)?)),
+            // Nothing moves any more.
+            Some(_) => {
+                let places = std::mem::take(&mut self.claims_loop);
+                self.claim_is_at(places);
+                (steps + 1, Some(steps))
+            }
+            // Where the claim goes from the last state is not known before it has looked at it.
+            None if matches!(self.about, About::Claim { .. }) => ((steps + 1).min(self.looked), None),
+            None => (steps + 1, None),
+        };
+        self.ribbon(positions, back_to)
     }
 
     /// The rows, if there is a position: of the beginning of a run, or of one that goes back to the position `back_to` after the last one.
@@ -175,28 +206,45 @@ pub(crate) fn ribbon_of(loaded: &Loaded, walked: &Program, watch: Watch, trace: 
         Claim::Cycle { start, .. } => start,
         _ => usize::MAX,
     };
-    let (mut moves, mut claims_loop) = (0, Vec::new());
+    let mut moves = 0;
     look_along(walked, watch, trace, &mut |state, mover| {
-        match mover {
-            Mover::System => truth.look(state),
-            Mover::Claim => truth.claim_moved(state),
-        }
-        let place = state.claim.as_ref().map(|claim| claim.location);
-        if let Some(place) = place.filter(|place| loop_start < moves && !claims_loop.contains(place)) {
-            claims_loop.push(place);
-        }
+        truth.see(state, mover, loop_start < moves);
         moves += 1;
     });
-    let (positions, back_to) = match trace.cycle_start {
-        Some(start) if start <= trace.len() => (trace.len(), Some(start.checked_sub(1)?)),
-        // Nothing moves any more.
-        Some(_) => {
-            truth.claim_is_at(claims_loop);
-            (trace.len() + 1, Some(trace.len()))
-        }
-        None => (trace.len() + 1, None),
-    };
-    let ribbon = truth.ribbon(positions, back_to)?;
+    let ribbon = truth.along(trace.len(), trace.cycle_start)?;
     // A run that is shown violates the formula; where the rows say otherwise, nothing is told.
     (ribbon.is_claim || ribbon.rows.first()?.values.first() == Some(&Some(false))).then_some(ribbon)
+}
+
+/// The formula of the property of a target and its parts along a run that is walked, or where its claim is, if it has one. `states` are
+/// the states from the initial one on, each with who moved to it; `loop_start` is the index of the one to which the run goes back
+/// from the last one, if it does. Of the beginning of a run, a part is undetermined where continuations differ.
+pub fn ribbon_along(
+    loaded: &Loaded,
+    target: &ExplorationTarget,
+    states: impl IntoIterator<Item = (State, Mover)>,
+    loop_start: Option<usize>,
+) -> Option<Ribbon> {
+    let mut truth = TruthAlong::of(loaded, &target.program, target.watch, &target.property)?;
+    let (mut steps, mut cycle_start) = (0, None);
+    for (index, (state, mover)) in states.into_iter().enumerate() {
+        steps += usize::from(mover == Mover::System && 0 < index);
+        if loop_start == Some(index) {
+            cycle_start = Some(steps + 1);
+        }
+        truth.see(&state, mover, loop_start.is_some_and(|start| start < index));
+    }
+    truth.along(steps, cycle_start)
+}
+
+/// Where the claim of a counterexample, or the automaton of its formula, is after it has looked at each state of the run: places of the
+/// process that is watched. Nothing of a very long run.
+pub fn claim_along(example: &Counterexample) -> Vec<LocationId> {
+    let mut places = Vec::new();
+    look_along(&example.told, example.watch, &example.trace, &mut |state, mover| {
+        if mover == Mover::Claim {
+            places.extend(state.claim.as_ref().map(|claim| claim.location));
+        }
+    });
+    places
 }

@@ -33,6 +33,7 @@
 //!   the error still happen?), [`Exploration::needed_delays`] (which ones it needs), [`Exploration::let_choose`].
 //! * **Understanding**: [`Exploration::essential`] (*6 of 37*), [`Exploration::writers`] (who wrote a value, back through
 //!   messages), [`Exploration::explain_loop`], [`Exploration::explain_deadlock`], [`Exploration::alternative`] (other runs to the same error).
+//!   [`Exploration::ribbon`] (where the formula of the property holds along the run).
 //! * **Files**: [`Exploration::save`] and [`Exploration::reopen`], also onto a model that was edited since;
 //!   [`Exploration::of_trail`] for Spin's trails.
 
@@ -50,6 +51,7 @@ mod owner;
 mod pattern;
 mod session;
 mod tree;
+mod truth;
 mod view;
 
 pub use analysis::{Alternative, AlternativeSearch, Essential, Write};

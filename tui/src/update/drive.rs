@@ -17,6 +17,7 @@ use std::sync::Arc;
 pub(super) fn perform(model: &mut Model, act: Act, index: usize, effects: &mut Vec<Effect>) {
     match act {
         Act::TraceTab => next_tab(model),
+        Act::Formula => show_formula(model),
         Act::Unchanged => model.changed_only = !model.changed_only,
         Act::Open => prompt::ask(model, Question::Open, ""),
         Act::Enter if model.background_run.is_none() || model.screen == Screen::Watch => enter(model, effects),
@@ -445,8 +446,19 @@ fn run_to_line(model: &mut Model, line: u32, effects: &mut Vec<Effect>) {
 }
 
 fn next_tab(model: &mut Model) {
-    let at = TraceTab::ALL.iter().position(|tab| *tab == model.tab).unwrap_or(0);
-    model.tab = TraceTab::ALL[(at + 1) % TraceTab::ALL.len()];
+    let tabs = model.session.as_ref().map_or(TraceTab::of_run(false), Session::tabs);
+    let next = tabs.iter().position(|tab| *tab == model.tab).map_or(0, |at| (at + 1) % tabs.len());
+    show_tab(model, tabs[next]);
+}
+
+/// Shows where the formula of the run holds, or the lanes again.
+fn show_formula(model: &mut Model) {
+    let tab = if model.tab == TraceTab::Formula { TraceTab::Lanes } else { TraceTab::Formula };
+    show_tab(model, tab);
+}
+
+fn show_tab(model: &mut Model, tab: TraceTab) {
+    model.tab = tab;
     model.panel = Panel::Trace;
     if model.tab == TraceTab::Tree {
         if let Some(session) = &mut model.session {

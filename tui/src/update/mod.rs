@@ -199,6 +199,9 @@ fn settle(model: &mut Model) {
         if tab == TraceTab::Ring {
             session.go_round();
         }
+        if tab == TraceTab::Formula {
+            session.evaluate_formula();
+        }
         if tab == TraceTab::Tree {
             session.grow_tree();
             model.tree_cursor.keep(session.tree.len(), rows + 1);

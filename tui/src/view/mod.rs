@@ -1,5 +1,6 @@
 //! The screen as a pure function of the model.
 
+mod formula;
 mod overlay;
 mod side;
 mod source;
@@ -10,6 +11,7 @@ mod watch;
 use crate::keys::{self, Act};
 use crate::layout::{Layout, REMARK_MARGIN};
 use crate::model::{Model, Panel, Screen, Tone, TraceTab};
+use crate::session::Session;
 use crate::theme::{Sign, Theme};
 use fabius_engine::Verdict;
 use fabius_explore::{Choice, Local, SuccessorHint};
@@ -73,8 +75,12 @@ fn drive(model: &Model, buffer: &mut Buffer, layout: &Layout) {
 fn title(model: &Model, panel: Panel) -> String {
     match panel {
         Panel::Trace => {
-            let tabs = TraceTab::ALL
-                .map(|tab| if tab == model.tab { format!("[{}]", tab.title()) } else { tab.title().to_owned() });
+            let session = model.session.as_ref();
+            let mut tabs = session.map_or(TraceTab::of_run(false), Session::tabs).to_vec();
+            tabs.extend((!tabs.contains(&model.tab)).then_some(model.tab));
+            let name =
+                |tab: &TraceTab| if *tab == model.tab { format!("[{}]", tab.title()) } else { tab.title().to_owned() };
+            let tabs: Vec<String> = tabs.iter().map(name).collect();
             let part = if model.session.as_ref().is_some_and(|session| session.essential.is_some()) {
                 " (essential)"
             } else {
@@ -85,7 +91,7 @@ fn title(model: &Model, panel: Panel) -> String {
                 Some(session) => format!(" delaying {}", model.scheduling.name(session.walk.target())),
                 None => String::new(),
             };
-            format!("Run {}{part}{delays}", tabs.join(" "))
+            format!("Run{part} {}{delays}", tabs.join(" "))
         }
         Panel::Choices => {
             let judged =

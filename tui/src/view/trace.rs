@@ -1,4 +1,4 @@
-//! The run: as lanes, as a story, as a tree of what was tried; and its loop as a ring.
+//! The run: as lanes, as a story, as a tree of what was tried; its loop as a ring; and where its formula holds.
 
 use super::text::{fit, mark, pad, put, span, width, wrap};
 use crate::model::{Model, Panel, TraceTab};
@@ -58,6 +58,7 @@ pub fn draw(model: &Model, buffer: &mut Buffer, area: Rect) {
         TraceTab::Story => story(model, session, buffer, area),
         TraceTab::Tree => tree(model, session, buffer, area),
         TraceTab::Ring => ring(model, session, buffer, area),
+        TraceTab::Formula => super::formula::draw(model, session, buffer, area),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The terminal explorer without a terminal: keys in, screens out.
 
 mod colours;
+mod formula;
 mod screens;
 mod support;
