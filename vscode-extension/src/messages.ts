@@ -74,6 +74,9 @@ export type BranchReport = {
   steps: Array<StepRecord>,
 };
 
+/** A value, and whether the value of the formula in the initial state follows from it. */
+export type Cell = "true" | "false" | "undetermined" | "false-decisive" | "true-decisive";
+
 /** A change. */
 export type ChangeRecord = {
   /** Variable or channel, with index and process. */
@@ -84,6 +87,16 @@ export type ChangeRecord = {
   new: string,
   /** `variable`, `channel` or `priority`. */
   what: string,
+};
+
+/** Positions one after the other at which all parts have the same values. */
+export type Column = {
+  /** The first one: the state after so many steps. */
+  first: number,
+  /** The last one. */
+  last: number,
+  /** They are in the loop. */
+  inLoop: boolean,
 };
 
 /** In what two executions differ. */
@@ -304,6 +317,8 @@ export type ExecutionPage = {
   explanation: Array<string>,
   /** What to do. */
   advice: string | null,
+  /** Where the formula or claim holds; of the first page only, if the run has one. */
+  ribbon: Ribbon | null,
 };
 
 /** Parameters of `fabius/execution`. */
@@ -424,6 +439,14 @@ export type HeldBackRecord = {
   column: number,
 };
 
+/** Columns that are left out. */
+export type LeftOut = {
+  /** They were before the column with this index. */
+  before: number,
+  /** How many they are. */
+  count: number,
+};
+
 /** The marks of a line. */
 export type LineMarks = {
   /** The line, from 0. */
@@ -463,6 +486,16 @@ stale: boolean,
 } | { "kind": "unreached",
 /** Why not. */
 why: string | null,
+};
+
+/** What a cell means. */
+export type Meaning = {
+  /** The cell. */
+  cell: Cell,
+  /** Its sign. */
+  sign: string,
+  /** What it means. */
+  meaning: string,
 };
 
 /** Whether statements can be next at once. */
@@ -718,6 +751,28 @@ export type PropertyStatus = {
   range: Range | null,
 };
 
+/** Where a formula and its parts hold along a run, or where a claim is. Position `p` is the state after `p` steps. */
+export type Ribbon = {
+  /** What the table shows. */
+  heading: string,
+  /** What the formula says, where that is easier to read than the formula. */
+  sentence: string | null,
+  /** The number of positions that the columns stand for. */
+  positions: number,
+  /** The position to which the run goes back after the last one; none where only the beginning of the run is known. */
+  loopPosition: number | null,
+  /** The columns, in order. */
+  columns: Array<Column>,
+  /** Some columns of a long run are left out. */
+  leftOut: LeftOut | null,
+  /** The rows, the formula first. */
+  rows: Array<TableRow>,
+  /** What the cells mean, of those that there are. */
+  legend: Array<Meaning>,
+  /** What else there is to know about the table. */
+  remarks: Array<string>,
+};
+
 /** Parameters of `fabius/run`. */
 export type RunParams = {
   /** The address of the model. */
@@ -907,6 +962,18 @@ export type SurveyStatus = {
   exhaustive: boolean,
 };
 
+/** A part of a formula, or a place or condition of a claim. */
+export type TableRow = {
+  /** Its text. */
+  text: string,
+  /** How deep it is in the formula: 0 of the formula itself. */
+  depth: number,
+  /** Whether it is about one state. */
+  isProposition: boolean,
+  /** Its value in each column. */
+  cells: Array<Cell>,
+};
+
 /** How deep a check goes. What one tier leaves undecided is for the next. */
 export type Tier = "quick" | "delay-deepening" | "deep" | "extended";
 
@@ -939,6 +1006,8 @@ export type TracePage = {
   explanation: Array<string>,
   /** What to do. */
   advice: string | null,
+  /** Where the formula or claim holds; of the first page only, if the run has one. */
+  ribbon: Ribbon | null,
 };
 
 /** Parameters of `fabius/trace`. */
@@ -1026,6 +1095,7 @@ export interface Requests {
   "fabius/trace": { params: TraceParams; answer: TracePage };
   "fabius/export": { params: ExportParams; answer: Exported };
   "fabius/step": { params: StepParams; answer: StateAfter };
+  "fabius/select": { params: StepParams; answer: null };
   "fabius/why": { params: WhyParams; answer: Why };
   "fabius/run": { params: RunParams; answer: Status | null };
   "fabius/stop": { params: ModelParams; answer: Status | null };

@@ -36,11 +36,11 @@ export async function loadTrace(server: Server, which: Which): Promise<TraceData
   for (const step of steps) {
     if (step.created?.length) births[step.step] = flat(await state(step.step), new Set(step.created));
   }
-  const { property, kind, message, stale, loopStart, blocked, explanation, advice } = first;
+  const { property, kind, message, stale, loopStart, blocked, explanation, advice, ribbon } = first;
   const model = path.basename(vscode.Uri.parse(which.uri).path);
   const start = flat(await state(0));
   const counterexample = which.counterexample ?? 0;
-  return { model, uri: which.uri, property, counterexample, kind, message, stale, steps, loopStart, start, births, blocked, explanation, advice };
+  return { model, uri: which.uri, property, counterexample, kind, message, stale, steps, loopStart, start, births, blocked, explanation, advice, ribbon };
 }
 
 class TracePanel {
@@ -50,7 +50,14 @@ class TracePanel {
   constructor(
     readonly which: Which,
     readonly panel: vscode.WebviewPanel,
+    private readonly server: Server,
   ) {}
+
+  /** Tells the server which step is shown: what it says about the formula is about that. */
+  tell(): void {
+    // The counterexample may be gone by now.
+    this.server.request("fabius/select", { ...this.which, step: this.selected }).catch(() => undefined);
+  }
 
   post(message: object): void {
     void this.panel.webview.postMessage(message);
@@ -61,6 +68,7 @@ class TracePanel {
     if (step === this.selected) return;
     this.selected = step;
     this.post({ type: "select", step });
+    this.tell();
   }
 }
 
@@ -123,7 +131,7 @@ export class TracePanels implements vscode.Disposable {
   }
 
   private set(panel: vscode.WebviewPanel, which: Which): TracePanel {
-    const shown = new TracePanel(which, panel);
+    const shown = new TracePanel(which, panel, this.server);
     this.open.set(keyOf(which), shown);
     panel.title = `Trace: ${which.run ?? which.property ?? path.basename(which.uri)}`;
     panel.iconPath = vscode.Uri.joinPath(this.context.extensionUri, "media", "view.svg");
@@ -144,6 +152,7 @@ export class TracePanels implements vscode.Disposable {
         return;
       case "select":
         shown.selected = message.step;
+        shown.tell();
         // The debugger shows by itself where it is.
         if (!(await this.jump(shown))) await this.reveal(shown, true);
         return;
@@ -165,6 +174,7 @@ export class TracePanels implements vscode.Disposable {
       return;
     }
     shown.selected = Math.min(shown.selected, shown.data.steps.length);
+    shown.tell();
     shown.post({ type: "trace", data: shown.data, selected: shown.selected, which: shown.which });
   }
 

@@ -8,6 +8,7 @@ pub mod cost;
 mod dead_code;
 pub mod extrapolate;
 mod fewest_switches;
+pub mod formula;
 mod growth;
 mod marks;
 pub mod pins;

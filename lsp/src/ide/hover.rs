@@ -1,5 +1,6 @@
 //! Hover: what a word means, and what checks saw of it.
 
+use super::formulas;
 use super::hints::SeenOf;
 use super::orders;
 use super::place::View;
@@ -15,12 +16,13 @@ pub struct Hover {
     pub markdown: String,
 }
 
-/// What to show about the word at a byte, and about the statement there.
+/// What to show about the word at a byte, and about the statement or the formula there.
 pub fn hover(view: View<'_>, document: Option<&Document>, at: usize) -> Option<Hover> {
     let order = document.and_then(|document| document.results.order_of_statements(view.reading));
     let order = order.and_then(|order| orders::about(view, order, at));
+    let formula = formulas::about(view, document, at);
     let Some(found) = view.language().hover(view.source(), at) else {
-        return order.map(|(range, markdown)| Hover { range, markdown });
+        return order.or(formula).map(|(range, markdown)| Hover { range, markdown });
     };
     let mut parts = vec![markdown(view, &found.code, &found.prose)];
     for &id in &found.meanings {
@@ -30,6 +32,7 @@ pub fn hover(view: View<'_>, document: Option<&Document>, at: usize) -> Option<H
     parts.retain(|part| !part.is_empty());
     parts.dedup();
     parts.extend(order.map(|(_, text)| text));
+    parts.extend(formula.map(|(_, text)| text));
     Some(Hover { range: found.range, markdown: parts.join("\n\n") })
 }
 

@@ -7,6 +7,7 @@ pub mod actions;
 pub mod deadlocks;
 pub mod diagnostics;
 pub mod executions;
+pub mod formulas;
 pub mod hints;
 pub mod hover;
 pub mod implementations;

@@ -3,8 +3,8 @@
 use super::client::{json, read};
 use super::lines;
 use super::messages::{
-    DescribeLines, ExplainWaiting, Export, Lines, ModelParams, Properties, Request, Run, RunParams, Status, Step, Stop,
-    Survey, Trace, TraceSource,
+    DescribeLines, ExplainWaiting, Export, Lines, ModelParams, Properties, Request, Run, RunParams, Select, Status,
+    Step, Stop, Survey, Trace, TraceSource,
 };
 use super::names::name_of;
 use super::service::error;
@@ -38,6 +38,9 @@ pub fn answer(server: &mut State, method: &str, params: lsp::LSPAny) -> Result<V
         }),
         Step::METHOD => answered::<Step>(server, params, |server, model, params| {
             traces::state_after(server, model, &params.source, params.step)
+        }),
+        Select::METHOD => answered::<Select>(server, params, |server, model, params| {
+            traces::select(server, model, &params.source, params.step)
         }),
         ExplainWaiting::METHOD => answered::<ExplainWaiting>(server, params, |server, model, params| {
             traces::why(server, model, &params.source, params.step, params.pid)

@@ -2,12 +2,13 @@
 
 use super::convert::Converter;
 use super::messages::{
-    ExportFormat, Exported, NamedValue, PlacedProcess, PlacedStep, ProcessState, StateAfter, TraceKind, TracePage,
-    TraceSource, WaitingStatement, Why,
+    ExportFormat, Exported, NamedValue, PlacedProcess, PlacedStep, ProcessState, Ribbon, StateAfter, TraceKind,
+    TracePage, TraceSource, WaitingStatement, Why,
 };
 use super::names::uri_of;
 use super::service::error;
 use super::state::State;
+use crate::session::ShownStep;
 use crate::session::results::Known;
 use crate::session::runs::KeptRun;
 use fabius_base::Span;
@@ -15,6 +16,7 @@ use fabius_engine::{Counterexample, Loaded};
 use fabius_explore::Exploration;
 use fabius_witness::diagram::{Diagram, mermaid};
 use fabius_witness::format::json::{step_record, stuck};
+use fabius_witness::format::ribbon::{Table, heading};
 use fabius_witness::format::text;
 use fabius_witness::{ProcessStatus, Snapshot, Trace};
 use std::ops::Range;
@@ -23,6 +25,8 @@ use tower_lsp_server::jsonrpc::{ErrorCode, Result};
 
 /// A page of a trace has this many steps unless the client wants fewer.
 pub const PAGE_STEPS: usize = 200;
+/// More columns of values of a formula are not sent; those in the middle are left out.
+const RIBBON_COLUMNS_MAX: usize = 1000;
 
 /// The counterexample that a request is about.
 fn counterexample<'a>(server: &'a State, model: &str, source: &TraceSource) -> Result<(&'a Known, &'a Counterexample)> {
@@ -128,7 +132,25 @@ pub fn page(
         blocked: stuck(shown.trace, map),
         explanation: report.map(|report| report.explanation.clone()).unwrap_or_default(),
         advice: report.and_then(|report| report.advice.clone()),
+        ribbon: (from == 1).then(|| ribbon(shown.trace)).flatten(),
     })
+}
+
+/// Where the formula holds along a run, as a table.
+fn ribbon(trace: &Trace) -> Option<Ribbon> {
+    let table = Table::of(trace.ribbon.as_ref()?, RIBBON_COLUMNS_MAX);
+    Some(Ribbon { heading: heading(trace)?.to_owned(), table })
+}
+
+/// The client shows a step: what is said about the formula is about that.
+pub fn select(server: &mut State, model: &str, source: &TraceSource, step: usize) -> Result<()> {
+    let property = match shown(server, model, source)?.of {
+        Of::Counterexample(known, _) => known.report.name.clone(),
+        Of::Run(run) => run.key.clone(),
+    };
+    let counterexample = source.counterexample.unwrap_or_default();
+    server.session.show_step(model, ShownStep { property, counterexample, step });
+    Ok(())
 }
 
 /// The state after a step of a trace.

@@ -128,6 +128,8 @@ pub struct Document {
     pub fix_validations: FixValidations,
     /// What somebody asked about it beside checks.
     pub asked: Asked,
+    /// The step of a counterexample that the editor shows, as it said last.
+    pub shown: Option<ShownStep>,
     /// What is wrong with the file in which a project chooses.
     pub wrong_config: Option<String>,
     /// By property, the fairness that somebody asked for instead of the chosen one.
@@ -143,6 +145,17 @@ pub struct Document {
     pub(super) being_read: Option<RunId>,
     /// Once the text is read, it is checked so deep.
     pub(super) check_when_read: Option<Tier>,
+}
+
+/// A step of a counterexample.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ShownStep {
+    /// The property.
+    pub property: String,
+    /// Which of its counterexamples.
+    pub counterexample: usize,
+    /// The step; 0 is the state before all of them.
+    pub step: usize,
 }
 
 /// A check that goes on.

@@ -24,7 +24,7 @@ pub mod unread;
 mod work;
 pub mod workspace;
 
-pub use document::{Document, Options, Running, When};
+pub use document::{Document, Options, Running, ShownStep, When};
 
 use checker::Checker;
 use edits::Edit;
@@ -175,6 +175,7 @@ impl Session {
             run: None,
             fix_validations: FixValidations::default(),
             asked: Asked::default(),
+            shown: None,
             asked_fairness: BTreeMap::new(),
             on_disk: None,
             reading: None,
@@ -245,6 +246,13 @@ impl Session {
     /// A document.
     pub fn document(&self, name: &str) -> Option<&Document> {
         self.documents.get(name)
+    }
+
+    /// The editor shows a step of a counterexample.
+    pub fn show_step(&mut self, name: &str, shown: ShownStep) {
+        if let Some(document) = self.documents.get_mut(name) {
+            document.shown = Some(shown);
+        }
     }
 
     /// The model that a document belongs to: another open one if that includes it, else itself.

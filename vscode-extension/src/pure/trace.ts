@@ -1,6 +1,6 @@
 // A counterexample as the trace panel knows it: everything, so that nothing has to be asked for again.
 
-import { CLAIM_PID, type Named, type Standing, type StateAfter, type Step } from "../protocol";
+import { CLAIM_PID, type Named, type Ribbon, type Standing, type StateAfter, type Step } from "../protocol";
 
 export interface TraceData {
   /** The model, as a person would name it. */
@@ -21,6 +21,8 @@ export interface TraceData {
   blocked: Standing[];
   explanation: string[];
   advice: string | null;
+  /** Where the formula holds along the run; missing in pages that were exported before. */
+  ribbon?: Ribbon | null;
 }
 
 /**
@@ -115,4 +117,10 @@ export function stuckIn(data: TraceData): Standing[] {
   const stuck = (process: Standing): boolean =>
     !moving.has(process.pid) && process.waiting.every((waiting) => !waiting.executable);
   return data.blocked.filter((process) => !process.end && stuck(process));
+}
+
+/** The column of the state after a step, -1 if it is left out; after the last step of a loop, the run is where the loop begins. */
+export function columnAfter(ribbon: Ribbon, step: number): number {
+  const position = step < ribbon.positions ? step : ribbon.loopPosition;
+  return position === null ? -1 : ribbon.columns.findIndex(({ first, last }) => first <= position && position <= last);
 }

@@ -4,6 +4,7 @@ import { type Chart, chart, windowOf } from "../pure/chart";
 import { layout, ROW_HEIGHT } from "../pure/layout";
 import { search, type TraceData } from "../pure/trace";
 import { el } from "./dom";
+import { markColumn, ribbonTable } from "./ribbon";
 import { drawLanes, laneNames, rowOf } from "./rows";
 import { side } from "./side";
 
@@ -26,6 +27,7 @@ export class TraceView {
   /** The steps that the filter leaves, by number. */
   private shown: number[] = [];
   private filter = "";
+  private ribbon: HTMLElement | undefined;
   private readonly steps = el("section", { class: "steps", role: "listbox", tabindex: 0, "aria-label": "Steps" });
   private readonly canvas = el("div", { class: "canvas" });
   private readonly aside = el("aside", { "aria-label": "State after the step" });
@@ -76,7 +78,8 @@ export class TraceView {
     const button = el("button", { type: "button" }, "Export…");
     button.addEventListener("click", () => { this.actions.exportTrace(); });
     const header = el("header", {}, title, this.lanes, this.box, ...(this.actions.inEditor ? [button] : []));
-    this.root.replaceChildren(header, this.steps, this.aside, this.keys());
+    this.ribbon = data.ribbon ? ribbonTable(data.ribbon, (step) => { this.pick(step); }) : undefined;
+    this.root.replaceChildren(header, this.steps, this.aside, ...(this.ribbon ? [this.ribbon] : []), this.keys());
     this.arrange();
     this.refill();
     this.choose(selected);
@@ -89,6 +92,7 @@ export class TraceView {
     this.selected = Math.max(0, Math.min(step, this.data.steps.length));
     this.intoView();
     this.draw();
+    if (this.ribbon && this.data.ribbon) markColumn(this.ribbon, this.data.ribbon, this.selected);
     const chosen = (other: number): void => { this.pick(other); };
     side(this.aside, this.data, this.selected, this.filter, chosen, (filter) => { this.filter = filter; });
   }

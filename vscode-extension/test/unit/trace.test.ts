@@ -1,10 +1,10 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
-import { type Change, CLAIM_PID, type Message, type Step } from "../../src/protocol";
+import { type Change, CLAIM_PID, type Message, type Ribbon, type Step } from "../../src/protocol";
 import { chart, onRing, windowOf } from "../../src/pure/chart";
 import { embedded, page } from "../../src/pure/page";
 import { laneName, layout } from "../../src/pure/layout";
-import { flat, folded, isWanted, search, stepOnLine, stuckIn, type TraceData, valuesAfter } from "../../src/pure/trace";
+import { columnAfter, flat, folded, isWanted, search, stepOnLine, stuckIn, type TraceData, valuesAfter } from "../../src/pure/trace";
 
 let line = 0;
 function step(number: number, pid: number, text: string, more: Partial<Step> = {}): Step {
@@ -155,4 +155,12 @@ test("what is said of a step stays in sight, and lanes give way", () => {
   assert.ok(!layout(1300, 4).upright);
   assert.equal(laneName("Philosopher[12]", layout(460, 5)), "Philosop…[12]");
   assert.equal(laneName("P[0]", layout(460, 40)), "P[0]");
+});
+
+test("the column of a step is that of its position, behind a loop that before it", () => {
+  const column = (first: number, last: number, inLoop = false): Ribbon["columns"][number] => ({ first, last, inLoop });
+  const ribbon: Ribbon = { heading: "", sentence: null, positions: 6, loopPosition: 2, columns: [column(0, 1), column(2, 2, true), column(3, 5, true)], leftOut: null, rows: [], legend: [], remarks: [] };
+  assert.deepEqual([0, 1, 2, 3, 5, 6].map((step) => columnAfter(ribbon, step)), [0, 0, 1, 2, 2, 1]);
+  const cut: Ribbon = { ...ribbon, loopPosition: null, columns: [column(0, 1), column(5, 5)], leftOut: { before: 1, count: 2 } };
+  assert.deepEqual([1, 3, 5, 6].map((step) => columnAfter(cut, step)), [0, -1, 1, -1]);
 });

@@ -16,6 +16,7 @@ pub const AFTER_STEP: &str = "after step";
 
 /// A ribbon as a table.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct Table {
     /// What the formula says, where that is easier to read than the formula.
@@ -38,6 +39,7 @@ pub struct Table {
 
 /// Positions one after the other at which all parts have the same values.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct Column {
     /// The first one: the state after so many steps.
@@ -57,6 +59,7 @@ impl Column {
 
 /// Columns that are left out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct LeftOut {
     /// They were before the column with this index.
@@ -67,6 +70,7 @@ pub struct LeftOut {
 
 /// A part of a formula, or a place or condition of a claim.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct TableRow {
     /// Its text.
@@ -81,6 +85,7 @@ pub struct TableRow {
 
 /// A value, and whether the value of the formula in the initial state follows from it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "kebab-case")]
 pub enum Cell {
     /// True.
@@ -144,6 +149,7 @@ impl Cell {
 
 /// What a cell means.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub struct Meaning {
     /// The cell.
     pub cell: Cell,

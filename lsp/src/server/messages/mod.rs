@@ -18,7 +18,9 @@ pub use params::{
 };
 pub use searches::{Branch, Contexts, CountedExecutions, ExecutionPage, ExecutionTree, Meeting, StuckAt};
 pub use status::{Faulty, PropertyState, PropertyStatus, Running, Status, SurveyStatus};
-pub use traces::{Exported, NamedValue, PlacedProcess, PlacedStep, ProcessState, StateAfter, TraceKind, TracePage};
+pub use traces::{
+    Exported, NamedValue, PlacedProcess, PlacedStep, ProcessState, Ribbon, StateAfter, TraceKind, TracePage,
+};
 pub use traces::{WaitingStatement, Why};
 
 /// A request of our own.
@@ -66,6 +68,8 @@ requests! {
     Export = "fabius/export", ExportParams => Exported;
     /// The state after a step.
     Step = "fabius/step", StepParams => StateAfter;
+    /// The client shows a step.
+    Select = "fabius/select", StepParams => ();
     /// Why processes can or cannot continue after a step.
     ExplainWaiting = "fabius/why", WhyParams => Why;
     /// Checks a property again, or all.

@@ -2,6 +2,7 @@
 
 use fabius_engine::report::ViolationClass;
 use fabius_witness::format::json::{ProcessStatusRecord, StepRecord};
+use fabius_witness::format::ribbon::Table;
 use serde::Serialize;
 use tower_lsp_server::ls_types as lsp;
 #[cfg(test)]
@@ -36,6 +37,19 @@ pub struct TracePage {
     pub explanation: Vec<String>,
     /// What to do.
     pub advice: Option<String>,
+    /// Where the formula or claim holds; of the first page only, if the run has one.
+    pub ribbon: Option<Ribbon>,
+}
+
+/// Where a formula and its parts hold along a run, or where a claim is. Position `p` is the state after `p` steps.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Ribbon {
+    /// What the table shows.
+    pub heading: String,
+    /// The table.
+    #[serde(flatten)]
+    pub table: Table,
 }
 
 /// How a run ends.
