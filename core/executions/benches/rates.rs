@@ -53,18 +53,23 @@ fn models() -> Vec<Model> {
             "one lock, 4 processes take it twice",
             "bit l; active [4] proctype P() { atomic { !l -> l = 1 }; l = 0; atomic { !l -> l = 1 }; l = 0 }",
         ),
-        model(
-            "Fib(4): tasks that create tasks",
-            "short nr = 1, r;
-             proctype res(short v) {
-                 atomic { if :: nr > 0 -> nr = 0; r = v :: else -> run res(r + v); r = 0; nr = 1 fi }
-             }
-             proctype fib(short v) {
-                 atomic { if :: v <= 1 -> run res(v) :: else -> run fib(v - 1); run fib(v - 2) fi }
-             }
-             init { run fib(4) }",
-        ),
+        model("Fib(4): tasks that create tasks", &fib(4)),
+        model("Fib(5)", &fib(5)),
     ]
+}
+
+/// Tasks that create tasks, as many as the N-th number of Fibonacci takes.
+fn fib(n: u32) -> String {
+    format!(
+        "short nr = 1, r;
+         proctype res(short v) {{
+             atomic {{ if :: nr > 0 -> nr = 0; r = v :: else -> run res(r + v); r = 0; nr = 1 fi }}
+         }}
+         proctype fib(short v) {{
+             atomic {{ if :: v <= 1 -> run res(v) :: else -> run fib(v - 1); run fib(v - 2) fi }}
+         }}
+         init {{ run fib({n}) }}"
+    )
 }
 
 fn ask(loaded: &Loaded, request: &ExecutionsRequest) -> Run {
