@@ -5,7 +5,8 @@
 //! machines are shared, so the load average stands beside them. Numbers of nodes and executions are exact.
 //!
 //! `-- --write` writes the table of `docs/experiments/executions.md`. `-- --count NUMBER` only counts the executions of one model,
-//! once, for a profiler that counts instructions; models have numbers from 0.
+//! once, for a profiler that counts instructions; models have numbers from 0. `--list NUMBER` lists some as well, `--optimal NUMBER` counts
+//! by wakeup trees.
 
 #![expect(clippy::disallowed_methods, clippy::disallowed_macros, reason = "a benchmark may read and print")]
 
@@ -82,20 +83,34 @@ fn ask(loaded: &Loaded, request: &ExecutionsRequest) -> Run {
     best.min_by(|a, b| a.seconds.total_cmp(&b.seconds)).expect("some runs")
 }
 
-/// Counts the executions of a model once; says how many nodes that took.
-fn count_once(model: &Model) {
+/// Takes one measurement of a model once; says what that took.
+fn run_once(model: &Model, what: &str) {
     let settings = Settings { properties: vec![SAFETY.to_owned()], ..Settings::default() };
     let loaded = load("model.pml", model.text.clone(), &model.defines, &mut |_, _| None, &settings);
-    let request = ExecutionsRequest { reduction: model.reduction, ..ExecutionsRequest::default() };
+    let counting = ExecutionsRequest { reduction: model.reduction, ..ExecutionsRequest::default() };
+    let request = match what {
+        "--list" => ExecutionsRequest { count: LISTED, outlines: true, ..counting },
+        "--optimal" => optimal(),
+        _ => counting,
+    };
     let found = executions(&loaded, &request, &Cancel::new(), &|| Duration::ZERO).expect("it can be counted");
     let report = &found.report;
     println!("{}: {} nodes, {} bytes", model.name, report.nodes, report.memory_bytes);
 }
 
+/// Counting by wakeup trees.
+fn optimal() -> ExecutionsRequest {
+    let by = By::Stateless(Method::Optimal);
+    ExecutionsRequest { by, relation: Relation::Footprints, ..ExecutionsRequest::default() }
+}
+
 fn main() {
-    let mut words = std::env::args().skip_while(|word| word != "--count").skip(1);
-    if let Some(number) = words.next().and_then(|word| word.parse::<usize>().ok()) {
-        return count_once(&models()[number]);
+    let words: Vec<String> = std::env::args().collect();
+    for once in ["--count", "--list", "--optimal"] {
+        let number = words.iter().skip_while(|word| *word != once).nth(1);
+        if let Some(model) = number.and_then(|number| models().into_iter().nth(number.parse().ok()?)) {
+            return run_once(&model, once);
+        }
     }
     let write = std::env::args().any(|word| word == "--write");
     let load_average = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
@@ -132,10 +147,8 @@ fn row(model: &Model) -> String {
         seconds if many && seconds > 0.0 => per_second(listed.found.outlines.len() as f64, seconds),
         _ => "–".to_owned(),
     };
-    let by = By::Stateless(Method::Optimal);
-    let stateless = ExecutionsRequest { by, relation: Relation::Footprints, ..ExecutionsRequest::default() };
     let optimal = if many {
-        let run = ask(&loaded, &stateless).found.report;
+        let run = ask(&loaded, &optimal()).found.report;
         let runs: f64 = run.executions.as_deref().and_then(|all| all.parse().ok()).unwrap_or(0.0);
         per_second(runs, run.seconds)
     } else {

@@ -1,8 +1,9 @@
 //! The nodes of the graph and the ways from one to the next, in an order that is the same whenever they are listed.
 //!
-//! A node is written as a row of words: the number of its sleep set ([`SleepSets`]) with that of the words of padding, the state, the
-//! padding. With it few nodes have rows of different length, although processes come and go: between rows of
-//! one length, a store looks only at what a step changed.
+//! A node is written as a row of words: the state, padding, and a word with the number of its sleep set ([`SleepSets`]) and that of the
+//! words of padding. With padding few nodes have rows of different length, although processes come and go: between rows of
+//! one length, a store looks only at what a step changed. The hidden words of a state must be the last ones: if there are some, there is no
+//! padding, and the word comes first.
 
 use super::sleep_sets::{Row, SleepSets};
 use super::{Independence, Rules};
@@ -10,24 +11,61 @@ use crate::model::{Ending, Next};
 use crate::position::Position;
 use crate::store::{Class, Payloads};
 
-/// Words before the state.
-const HEAD: usize = 1;
 /// Rows without hidden words are padded to a multiple of so many words.
 const ROW: usize = 1 << PADDING_BITS;
-/// Bits of the first word for the number of words of padding.
+/// Bits of a row's word for the number of words of padding.
 const PADDING_BITS: u32 = 3;
 
-/// The number of the sleep set of a node.
-#[inline]
-fn set_of(row: &[u32]) -> u32 {
-    row[0] >> PADDING_BITS
+/// Where a row has the state, and where the word about it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum RowOrder {
+    /// The state, padding, the word.
+    Padded,
+    /// The word, the state.
+    Hidden,
 }
 
-/// The state of a node.
-#[inline]
-fn state_of(row: &[u32]) -> &[u32] {
-    let padding = row[0] as usize % ROW;
-    &row[HEAD..row.len() - padding]
+impl RowOrder {
+    fn new(hidden_words: usize) -> Self {
+        if hidden_words == 0 { Self::Padded } else { Self::Hidden }
+    }
+
+    /// The number of the sleep set of a node.
+    #[inline]
+    fn set_of(self, row: &[u32]) -> u32 {
+        let word = match self {
+            Self::Padded => row.last(),
+            Self::Hidden => row.first(),
+        };
+        word.map_or(0, |word| word >> PADDING_BITS)
+    }
+
+    /// The state of a node.
+    #[inline]
+    fn state_of(self, row: &[u32]) -> &[u32] {
+        match (self, row) {
+            (Self::Padded, [rest @ .., word]) => &rest[..rest.len() - *word as usize % ROW],
+            (Self::Hidden, [_, state @ ..]) => state,
+            (_, []) => &[],
+        }
+    }
+
+    /// Makes a row of a state.
+    #[inline]
+    fn complete(self, row: &mut Vec<u32>, set: u32) {
+        match self {
+            Self::Padded => {
+                let used = row.len() + 1;
+                let padding = used.next_multiple_of(ROW) - used;
+                row.reserve(ROW);
+                for _ in 0..padding {
+                    row.push(0);
+                }
+                row.push(set << PADDING_BITS | padding as u32);
+            }
+            Self::Hidden => row.insert(0, set << PADDING_BITS),
+        }
+    }
 }
 
 /// A way from a node.
@@ -90,8 +128,7 @@ pub(super) struct Walker<'a, M: Independence, S> {
     pub frames: Vec<Frame<M::Cursor, M::Label>>,
     /// Steps that fell asleep, frame by frame, without those that were asleep from the beginning.
     asleep: Vec<u32>,
-    /// The successor's state and its steps asleep.
-    room: Vec<u32>,
+    /// The steps asleep at the successor.
     kept: Vec<u32>,
     left_next: u32,
     /// Keys of loops, and how often each was met, at the successor.
@@ -99,8 +136,7 @@ pub(super) struct Walker<'a, M: Independence, S> {
     sleeps: bool,
     bounded: bool,
     laps_max: Option<u32>,
-    /// Rows are padded.
-    pads: bool,
+    order: RowOrder,
 }
 
 impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
@@ -113,24 +149,23 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
         (store, sets): (&'a mut S, &'a mut SleepSets),
         rules: Rules,
     ) -> Result<Self, M::Fault> {
-        let (position, pads) = (Position::new(S::MEMO_PER_WORD, model.hidden_words()), model.hidden_words() == 0);
+        let hidden_words = model.hidden_words();
         let mut walker = Self {
             model,
             store,
             sets,
-            position,
+            position: Position::new(S::MEMO_PER_WORD, hidden_words),
             frames: Vec::new(),
             asleep: Vec::new(),
-            room: Vec::new(),
             kept: Vec::new(),
             left_next: rules.steps_max.unwrap_or(0),
             laps: Vec::new(),
             sleeps: !rules.all_interleavings,
             bounded: rules.steps_max.is_some(),
             laps_max: rules.laps_max,
-            pads,
+            order: RowOrder::new(hidden_words),
         };
-        walker.model.initial(&mut walker.room)?;
+        walker.model.initial(walker.position.state_and_successor().1)?;
         // There is room for the first one.
         walker.compose();
         walker.position.propose();
@@ -139,12 +174,12 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
 
     /// The state of the present node.
     pub(super) fn state(&self) -> &[u32] {
-        state_of(self.position.state())
+        self.order.state_of(self.position.state())
     }
 
     /// What distinguishes the present state as one in which executions end; see [`Independence::write_outcome`].
     pub(super) fn write_outcome(&mut self, outcome: &mut Vec<u32>) -> bool {
-        self.model.write_outcome(state_of(self.position.state()), outcome)
+        self.model.write_outcome(self.order.state_of(self.position.state()), outcome)
     }
 
     /// Goes to the node that is proposed, at which the store has looked.
@@ -153,8 +188,8 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
         let changes = self.position.accept();
         self.position.memo_is_right_until(self.position.log_len());
         let row = self.position.state();
-        let Row { left, asleep, .. } = self.sets.row(set_of(row));
-        let state = state_of(row);
+        let Row { left, asleep, .. } = self.sets.row(self.order.set_of(row));
+        let state = self.order.state_of(row);
         let mut cursor = self.model.begin(state);
         // Where an execution is cut off, it counts, whatever is asleep.
         let counts_at_once = self.bounded && left == 0;
@@ -200,14 +235,14 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
         loop {
             let Some(frame) = self.frames.last_mut() else { return Way::Done };
             self.asleep.extend(frame.pending.take());
-            let row = self.position.state();
-            let state = state_of(row);
-            match self.model.next(state, &mut frame.cursor, &mut self.room) {
+            let (row, successor) = self.position.state_and_successor();
+            let state = self.order.state_of(row);
+            match self.model.next(state, &mut frame.cursor, successor) {
                 Next::Successor { label, transient, fault, .. } => {
                     if !frame.transient
                         && let Some(label) = label
                     {
-                        if !transient && self.room == *state && self.model.is_waiting(&label) {
+                        if !transient && *successor == *state && self.model.is_waiting(&label) {
                             frame.waits = true;
                             continue;
                         }
@@ -219,7 +254,7 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
                         }
                     } else {
                         frame.moved = true;
-                        let Row { left, asleep, laps } = self.sets.row(set_of(row));
+                        let Row { left, asleep, laps } = self.sets.row(self.order.set_of(row));
                         self.kept.clear();
                         self.kept.extend_from_slice(asleep);
                         self.left_next = left;
@@ -234,7 +269,7 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
                 }
                 Next::Broken { label, fault } => {
                     frame.moved = true;
-                    if self.bounded && !frame.transient && self.sets.row(set_of(row)).left == 0 {
+                    if self.bounded && !frame.transient && self.sets.row(self.order.set_of(row)).left == 0 {
                         return Way::End(End::Cut);
                     }
                     return Way::Broken { label, fault };
@@ -261,7 +296,7 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
         let Some(frame) = self.frames.last_mut() else { return Judged::Nameless };
         frame.moved = true;
         let row = self.position.state();
-        let Row { left, asleep, .. } = self.sets.row(set_of(row));
+        let Row { left, asleep, .. } = self.sets.row(self.order.set_of(row));
         if self.bounded {
             if left == 0 {
                 return Judged::Beyond;
@@ -272,7 +307,7 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
         if !self.sleeps {
             return Judged::Goes;
         }
-        let state = state_of(row);
+        let state = self.order.state_of(row);
         let Some(name) = self.model.name_of(state, &label) else { return Judged::Nameless };
         if asleep.contains(&name) {
             return Judged::Sleeps;
@@ -297,8 +332,8 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
         let Some(frame) = self.frames.last_mut() else { return false };
         let row = self.position.state();
         self.laps.clear();
-        self.laps.extend_from_slice(self.sets.row(set_of(row)).laps);
-        for key in self.model.laps_of(state_of(row), label).into_iter().flatten() {
+        self.laps.extend_from_slice(self.sets.row(self.order.set_of(row)).laps);
+        for key in self.model.laps_of(self.order.state_of(row), label).into_iter().flatten() {
             let at = self.laps.chunks_exact(2).position(|lap| key <= lap[0]).map_or(self.laps.len(), |at| 2 * at);
             if self.laps.get(at) != Some(&key) {
                 self.laps.splice(at..at, [key, 0]);
@@ -320,28 +355,21 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
         }
     }
 
-    /// Writes the successor; false if there is no number left for its sleep set.
+    /// Completes the row of the successor, of which the state is written; false if there is no number left for its sleep set.
     #[inline]
     fn compose(&mut self) -> bool {
         let row = Row { left: self.left_next, asleep: &self.kept, laps: &self.laps };
         let Some(number) = self.sets.number_of(&row).filter(|number| *number < u32::MAX >> PADDING_BITS) else {
             return false;
         };
-        // Hidden words are the last ones.
-        let used = HEAD + self.room.len();
-        let padding = if self.pads { used.next_multiple_of(ROW) - used } else { 0 };
-        let (_, successor) = self.position.state_and_successor();
-        successor.clear();
-        successor.push(number << PADDING_BITS | padding as u32);
-        successor.extend_from_slice(&self.room);
-        successor.resize(used + padding, 0);
+        self.order.complete(self.position.state_and_successor().1, number);
         true
     }
 
     /// Memory in use but for the store's, in bytes.
     pub(super) fn memory_bytes(&self) -> u64 {
         let frames = self.frames.capacity() * size_of::<Frame<M::Cursor, M::Label>>();
-        let words = self.asleep.capacity() + self.room.capacity() + self.kept.capacity();
+        let words = self.asleep.capacity() + self.kept.capacity();
         self.position.memory_bytes() + self.sets.memory_bytes() + (frames + words * size_of::<u32>()) as u64
     }
 }

@@ -66,6 +66,13 @@ impl Numbers {
         self.ok = self.ok.saturating_add(other.ok);
     }
 
+    /// Whether nothing but all and those that end well are other than 0, and both fit into a word.
+    #[inline]
+    fn are_few_and_ok(&self) -> bool {
+        let Self { all, failing, stuck, waiting, cut, ok } = self;
+        (failing | stuck | waiting | cut) == 0 && (all | ok) >> 64 == 0 && *all != 0 && *ok != 0
+    }
+
     fn each(&mut self) -> [&mut u128; KINDS] {
         let Self { all, failing, stuck, waiting, cut, ok } = self;
         [all, failing, stuck, waiting, cut, ok]
@@ -76,6 +83,11 @@ impl Numbers {
 const KINDS: usize = 6;
 /// Numbers take at most so many words: two for each, and one that says which take how many.
 const WORDS_MAX: usize = 2 * KINDS + 1;
+
+/// Words of packed numbers of which only all and those that end well are not 0, and take a word each; most are like that.
+const FEW_AND_OK: usize = 3;
+/// Their last word.
+const FEW_AND_OK_BITS: u64 = 1 << (KINDS - 1) | 1;
 
 /// Numbers in few words: those of each number that is not 0, the lower one first, then one that has a bit for each number that is
 /// not 0, and six bits further up one for each that takes two words.
@@ -89,6 +101,11 @@ impl Packed {
     #[inline]
     fn of(numbers: &Numbers) -> Self {
         let mut packed = Self { words: [0; WORDS_MAX], len: 0 };
+        if numbers.are_few_and_ok() {
+            packed.words[..FEW_AND_OK].copy_from_slice(&[numbers.all as u64, numbers.ok as u64, FEW_AND_OK_BITS]);
+            packed.len = FEW_AND_OK;
+            return packed;
+        }
         let mut which = 0;
         for (kind, number) in numbers.clone().each().into_iter().enumerate() {
             if *number == 0 {
@@ -128,6 +145,12 @@ fn unpack(words: &[u64], end: usize) -> (Numbers, usize) {
     let mut numbers = Numbers::default();
     let Some(last) = end.checked_sub(1) else { return (numbers, 0) };
     let which = words[last];
+    if which == FEW_AND_OK_BITS
+        && let Some(&[all, ok]) = words[..last].last_chunk()
+    {
+        let numbers = Numbers { all: u128::from(all), ok: u128::from(ok), ..numbers };
+        return (numbers, last - 2);
+    }
     let start = last - which.count_ones() as usize;
     let mut at = start;
     for (kind, number) in numbers.each().into_iter().enumerate() {

@@ -1,6 +1,8 @@
 //! Events of a run, and when one depends on another.
 
 use super::Dependence;
+use rustc_hash::FxHasher;
+use std::hash::{Hash, Hasher};
 
 /// What is sent through a buffered channel whose messages come out in the order in which they were sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,6 +54,8 @@ struct Numbered {
 pub(super) struct Event<M: Dependence> {
     /// Its labels: they name it among the steps of a state.
     pub path: Vec<M::Label>,
+    /// A hash of these.
+    hash: u64,
     /// A label is faulty.
     pub fails: bool,
     pub footprint: Footprint<M::Touched>,
@@ -61,7 +65,15 @@ pub(super) struct Event<M: Dependence> {
 impl<M: Dependence> Event<M> {
     pub(super) fn new(path: Vec<M::Label>, fails: bool, footprint: Footprint<M::Touched>, received: &Received) -> Self {
         let numbered = footprint.message.map(|message| received.number(message));
-        Self { path, fails, footprint, numbered }
+        let mut hasher = FxHasher::default();
+        path.hash(&mut hasher);
+        Self { path, hash: hasher.finish(), fails, footprint, numbered }
+    }
+
+    /// Whether it is the same step as another one.
+    #[inline]
+    pub(super) fn is(&self, other: &Self) -> bool {
+        self.hash == other.hash && self.path == other.path
     }
 }
 

@@ -1,13 +1,16 @@
 //! The stack of nodes of a stateless search, and the steps of a state.
 
 use super::event::{Received, depend};
+use super::event_set::EventSet;
 use super::races::{Branch, weak_initial};
 use super::{Cycle, Dependence, End, Ended, Event, Met, Method, Numbers, Stateless, StatelessSettings};
 use crate::model::{Ending, Next};
 use fabius_base::StopReason;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
+use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 /// Nodes between two looks at limits of memory.
 const NODES_PER_LOOK: u64 = 64;
@@ -19,28 +22,30 @@ const KNOWN_WORDS_MAX: usize = 1 << 21;
 pub(super) struct Step<M: Dependence> {
     pub event: Rc<Event<M>>,
     /// `None` if it cannot be computed.
-    pub after: Option<Rc<State<M::Label>>>,
+    pub after: Option<Rc<State<M>>>,
 }
 
 /// A state after a step, with what is taken at once there.
-pub(super) struct State<Label> {
+pub(super) struct State<M: Dependence> {
     pub words: Vec<u32>,
     received: Received,
-    settled: Vec<Label>,
+    settled: Vec<M::Label>,
     /// Of the words that distinguish it from other states.
     hash: u64,
+    /// Its steps, as long as they are remembered.
+    listed: RefCell<Weak<Listed<M>>>,
 }
 
 /// States are the same to what comes after them, however they were reached.
-impl<Label> PartialEq for State<Label> {
+impl<M: Dependence> PartialEq for State<M> {
     fn eq(&self, other: &Self) -> bool {
         self.hash == other.hash && self.words == other.words && self.received == other.received
     }
 }
 
-impl<Label> Eq for State<Label> {}
+impl<M: Dependence> Eq for State<M> {}
 
-impl<Label> Hash for State<Label> {
+impl<M: Dependence> Hash for State<M> {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         hasher.write_u64(self.hash);
     }
@@ -48,11 +53,11 @@ impl<Label> Hash for State<Label> {
 
 /// A node of the present run.
 pub(super) struct Node<M: Dependence> {
-    pub state: Rc<State<M::Label>>,
+    pub state: Rc<State<M>>,
     /// How it was reached; `None` at the first node.
     pub arrived: Option<Rc<Event<M>>>,
     /// The events before `arrived` that happen before it.
-    pub before: Vec<bool>,
+    pub before: EventSet,
     failed: bool,
     listed: Rc<Listed<M>>,
     pub sleep: Vec<Rc<Event<M>>>,
@@ -71,7 +76,7 @@ pub(super) struct Explorer<'a, M: Dependence> {
     pub contradiction: bool,
     found: Stateless<M::Label>,
     /// The steps of some states that were met: runs and their parts lead to the same states again and again.
-    known: HashMap<Rc<State<M::Label>>, Rc<Listed<M>>>,
+    known: FxHashMap<Rc<State<M>>, Rc<Listed<M>>>,
     known_words: usize,
 }
 
@@ -104,7 +109,7 @@ impl<'a, M: Dependence> Explorer<'a, M> {
             ended: Ended::Complete,
             contradiction: false,
         };
-        let (known, known_words) = (HashMap::new(), 0);
+        let (known, known_words) = (FxHashMap::default(), 0);
         Self { model, settings, nodes: Vec::new(), contradiction: false, found, known, known_words }
     }
 
@@ -155,7 +160,7 @@ impl<'a, M: Dependence> Explorer<'a, M> {
             let words = (1 + node.listed.steps.len()) * node.state.words.len() * size_of::<u32>();
             let branches: usize = node.tree.iter().map(Branch::len).sum();
             let events = node.listed.steps.len() + node.sleep.len() + node.back.len() + branches;
-            size_of::<Node<M>>() + words + node.before.len() + events * event
+            size_of::<Node<M>>() + words + node.before.memory_bytes() + events * event
         };
         (self.nodes.iter().map(bytes).sum::<usize>() + self.known_words * size_of::<u32>()) as u64
     }
@@ -172,7 +177,7 @@ impl<'a, M: Dependence> Explorer<'a, M> {
                 self.leave();
                 return None;
             }
-            let asleep = |event: &Event<M>, sleep: &[Rc<Event<M>>]| sleep.iter().any(|z| z.path == event.path);
+            let asleep = |event: &Event<M>, sleep: &[Rc<Event<M>>]| sleep.iter().any(|z| z.is(event));
             let mut awake = node.listed.steps.iter().filter(|step| !asleep(&step.event, &node.sleep));
             match self.settings.method {
                 Method::Sleep => node.back = awake.map(|step| Rc::clone(&step.event)).collect(),
@@ -196,7 +201,7 @@ impl<'a, M: Dependence> Explorer<'a, M> {
         let next = if optimal {
             (!node.tree.is_empty()).then(|| node.tree.remove(0)).map(|branch| (branch.event, branch.children))
         } else {
-            let at = node.back.iter().position(|event| node.sleep.iter().all(|z| z.path != event.path));
+            let at = node.back.iter().position(|event| node.sleep.iter().all(|z| !z.is(event)));
             at.map(|at| (node.back.remove(at), Vec::new()))
         };
         match next {
@@ -217,7 +222,7 @@ impl<'a, M: Dependence> Explorer<'a, M> {
     ) -> Option<Ended<M::Label>> {
         let Self { model, nodes, .. } = self;
         let node = nodes.last_mut()?;
-        let Some(step) = node.listed.steps.iter().find(|step| step.event.path == wanted.path) else {
+        let Some(step) = node.listed.steps.iter().find(|step| step.event.is(wanted)) else {
             self.contradiction = true;
             return Some(Ended::Nameless);
         };
@@ -238,12 +243,12 @@ impl<'a, M: Dependence> Explorer<'a, M> {
 
     fn enter(
         &mut self,
-        state: Rc<State<M::Label>>,
+        state: Rc<State<M>>,
         arrived: Option<Rc<Event<M>>>,
         (sleep, tree): (Vec<Rc<Event<M>>>, Vec<Branch<M>>),
     ) -> Option<Ended<M::Label>> {
         let visible = state.words.len() - self.model.hidden_words();
-        let before = arrived.as_ref().map_or_else(Vec::new, |event| self.before(event));
+        let before = arrived.as_ref().map_or_else(EventSet::default, |event| self.before(event));
         let same =
             |node: &Node<M>| node.state.hash == state.hash && node.state.words[..visible] == state.words[..visible];
         if let Some(at) = self.nodes.iter().position(|node| node.state.words.len() == state.words.len() && same(node)) {
@@ -284,7 +289,7 @@ impl<'a, M: Dependence> Explorer<'a, M> {
     }
 
     /// The labels of the present run, and of a further step.
-    fn path(&self, last: Option<(&Event<M>, &State<M::Label>)>) -> Vec<M::Label> {
+    fn path(&self, last: Option<(&Event<M>, &State<M>)>) -> Vec<M::Label> {
         let mut path = Vec::new();
         for node in &self.nodes {
             path.extend(node.arrived.iter().flat_map(|event| &event.path).copied());
@@ -297,7 +302,7 @@ impl<'a, M: Dependence> Explorer<'a, M> {
         path
     }
 
-    fn cycle(&self, at: usize, last: Option<&Event<M>>, state: &State<M::Label>) -> Cycle<M::Label> {
+    fn cycle(&self, at: usize, last: Option<&Event<M>>, state: &State<M>) -> Cycle<M::Label> {
         let labels =
             |node: &Node<M>| node.arrived.as_ref().map_or(0, |event| event.path.len()) + node.state.settled.len();
         let start = self.nodes[..=at].iter().map(labels).sum();
@@ -313,22 +318,22 @@ impl<'a, M: Dependence> Explorer<'a, M> {
     }
 
     /// Which events of the present run happen before a step that comes next.
-    fn before(&mut self, event: &Event<M>) -> Vec<bool> {
+    fn before(&mut self, event: &Event<M>) -> EventSet {
         let Self { model, nodes, .. } = self;
         let events = nodes.len().saturating_sub(1);
-        let mut before = vec![false; events];
+        let mut before = EventSet::new(events);
         for at in (0..events).rev() {
             let node = &nodes[at + 1];
-            if !before[at] && node.arrived.as_ref().is_some_and(|other| depend(&mut **model, other, event)) {
-                before[at] = true;
-                before.iter_mut().zip(&node.before).for_each(|(all, theirs)| *all |= theirs);
+            if !before.contains(at) && node.arrived.as_ref().is_some_and(|other| depend(&mut **model, other, event)) {
+                before.insert(at);
+                before.add_all(&node.before);
             }
         }
         before
     }
 
     /// A state, after what is taken at once in it.
-    fn settle(&mut self, mut words: Vec<u32>, received: Received) -> Rc<State<M::Label>> {
+    fn settle(&mut self, mut words: Vec<u32>, received: Received) -> Rc<State<M>> {
         let (mut settled, mut next) = (Vec::new(), Vec::new());
         while self.model.settles(&words) {
             let mut cursor = self.model.begin(&words);
@@ -342,12 +347,16 @@ impl<'a, M: Dependence> Explorer<'a, M> {
         let hash = words[..visible]
             .iter()
             .fold(0, |hash: u64, word| crate::store::hash::mix(hash.rotate_left(9) ^ u64::from(*word)));
-        Rc::new(State { words, received, settled, hash })
+        Rc::new(State { words, received, settled, hash, listed: RefCell::default() })
     }
 
     /// The steps that are possible in a state, or how executions end there.
-    fn steps(&mut self, state: &Rc<State<M::Label>>) -> Result<Rc<Listed<M>>, TroubleOf<M>> {
+    fn steps(&mut self, state: &Rc<State<M>>) -> Result<Rc<Listed<M>>, TroubleOf<M>> {
+        if let Some(listed) = state.listed.borrow().upgrade() {
+            return Ok(listed);
+        }
         if let Some(listed) = self.known.get(state) {
+            *state.listed.borrow_mut() = Rc::downgrade(listed);
             return Ok(Rc::clone(listed));
         }
         let listed = Rc::new(self.list(state)?);
@@ -356,11 +365,12 @@ impl<'a, M: Dependence> Explorer<'a, M> {
             self.known.clear();
             self.known_words = 0;
         }
+        *state.listed.borrow_mut() = Rc::downgrade(&listed);
         self.known.insert(Rc::clone(state), Rc::clone(&listed));
         Ok(listed)
     }
 
-    fn list(&mut self, state: &State<M::Label>) -> Result<Listed<M>, TroubleOf<M>> {
+    fn list(&mut self, state: &State<M>) -> Result<Listed<M>, TroubleOf<M>> {
         let mut steps = Vec::new();
         let mut waits = false;
         let mut room = Vec::new();
@@ -393,7 +403,7 @@ impl<'a, M: Dependence> Explorer<'a, M> {
     /// Follows a step through transient states, in every way that there is.
     fn complete(
         &mut self,
-        state: &State<M::Label>,
+        state: &State<M>,
         begun: Begun<M>,
         transient: bool,
         steps: &mut Vec<Step<M>>,
@@ -439,7 +449,7 @@ impl<'a, M: Dependence> Explorer<'a, M> {
         Ok(())
     }
 
-    fn step(&mut self, state: &State<M::Label>, begun: Begun<M>) -> Result<Step<M>, TroubleOf<M>> {
+    fn step(&mut self, state: &State<M>, begun: Begun<M>) -> Result<Step<M>, TroubleOf<M>> {
         let Begun { path, fails, words } = begun;
         let footprint = self.model.footprint(&state.words, &path, Some(&words)).ok_or(Trouble::Nameless)?;
         let mut received = state.received.clone();
@@ -448,7 +458,7 @@ impl<'a, M: Dependence> Explorer<'a, M> {
         Ok(Step { event, after: Some(self.settle(words, received)) })
     }
 
-    fn broken(&mut self, state: &State<M::Label>, path: Vec<M::Label>) -> Result<Step<M>, TroubleOf<M>> {
+    fn broken(&mut self, state: &State<M>, path: Vec<M::Label>) -> Result<Step<M>, TroubleOf<M>> {
         if let Some(first) = path.first()
             && !self.model.ends_executions(path.last().unwrap_or(first))
         {
@@ -459,20 +469,30 @@ impl<'a, M: Dependence> Explorer<'a, M> {
     }
 
     /// The steps that are possible after further events from a node of the present run; `None` if one is not possible.
-    pub(super) fn steps_after(&mut self, at: usize, events: &[Rc<Event<M>>]) -> Option<Rc<Listed<M>>> {
-        let mut state = Rc::clone(&self.nodes[at].state);
+    pub(super) fn steps_after<'e>(
+        &mut self,
+        at: usize,
+        events: impl Iterator<Item = &'e Rc<Event<M>>>,
+    ) -> Option<Rc<Listed<M>>>
+    where
+        M: 'e,
+    {
+        let mut listed = self.steps(&Rc::clone(&self.nodes[at].state)).ok()?;
         for event in events {
-            let listed = self.steps(&state).ok()?;
-            let step = listed.steps.iter().find(|step| step.event.path == event.path)?;
-            state = Rc::clone(step.after.as_ref()?);
+            let step = listed.steps.iter().find(|step| step.event.is(event))?;
+            let after = Rc::clone(step.after.as_ref()?);
+            listed = self.steps(&after).ok()?;
         }
-        self.steps(&state).ok()
+        Some(listed)
     }
 
     /// Whether some weak initial of a sequence is asleep at a node.
-    pub(super) fn sleeps(&mut self, at: usize, sequence: &[Rc<Event<M>>]) -> bool {
+    pub(super) fn sleeps<'e>(&mut self, at: usize, sequence: impl Iterator<Item = &'e Rc<Event<M>>> + Clone) -> bool
+    where
+        M: 'e,
+    {
         let Self { model, nodes, .. } = self;
-        nodes[at].sleep.iter().any(|z| weak_initial(&mut **model, z, sequence))
+        nodes[at].sleep.iter().any(|z| weak_initial(&mut **model, z, sequence.clone()))
     }
 }
 

@@ -52,6 +52,7 @@
 //! may be redundant. With wakeup trees none is: what is asleep depends on an event of `v`, and is awake once `v` was taken.
 
 mod event;
+mod event_set;
 mod explorer;
 mod races;
 #[cfg(test)]
@@ -63,6 +64,7 @@ use super::{Cycle, End, Ended, Independence, Numbers};
 use event::Event;
 use explorer::Explorer;
 use fabius_base::{Cancel, Limits};
+use std::hash::Hash;
 
 /// How a stateless search keeps from taking every interleaving.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -80,7 +82,7 @@ pub enum Method {
 /// Two steps *depend* on each other if their order may matter wherever they come one right after the other: also where
 /// one makes the other possible. If they do not depend on each other, and one is possible right after the other, each is
 /// possible before the other as well, and both orders lead to the same state.
-pub trait Dependence: Independence {
+pub trait Dependence: Independence<Label: Hash> {
     /// What a step touches.
     type Touched: Clone;
 

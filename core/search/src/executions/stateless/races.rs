@@ -1,9 +1,11 @@
 //! Races of a run, and what is explored because of them.
 
 use super::event::depend;
+use super::event_set::EventSet;
 use super::explorer::Explorer;
 use super::{Dependence, Event, Method};
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
 use std::rc::Rc;
 
 /// A branch of a wakeup tree: a step to be taken, and what is to be taken after it. A leaf stands for everything.
@@ -31,9 +33,13 @@ impl<M: Dependence> Branch<M> {
 }
 
 /// Whether a step that is possible where a sequence begins can come first in it, or in one that goes on from it.
-pub(super) fn weak_initial<M: Dependence>(model: &mut M, step: &Event<M>, sequence: &[Rc<Event<M>>]) -> bool {
+pub(super) fn weak_initial<'e, M: Dependence + 'e>(
+    model: &mut M,
+    step: &Event<M>,
+    sequence: impl Iterator<Item = &'e Rc<Event<M>>>,
+) -> bool {
     for event in sequence {
-        if event.path == step.path {
+        if event.is(step) {
             return true;
         }
         if depend(model, event, step) {
@@ -45,9 +51,9 @@ pub(super) fn weak_initial<M: Dependence>(model: &mut M, step: &Event<M>, sequen
 
 /// Adds a sequence to a wakeup tree unless what the tree has stands for it.
 fn insert<M: Dependence>(model: &mut M, mut sequence: Vec<Rc<Event<M>>>, mut tree: &mut Vec<Branch<M>>) {
-    while let Some(at) = tree.iter().position(|branch| weak_initial(model, &branch.event, &sequence)) {
+    while let Some(at) = tree.iter().position(|branch| weak_initial(model, &branch.event, sequence.iter())) {
         let branch = &mut tree[at];
-        if let Some(at) = sequence.iter().position(|event| event.path == branch.event.path) {
+        if let Some(at) = sequence.iter().position(|event| event.is(&branch.event)) {
             sequence.remove(at);
         }
         if branch.children.is_empty() || sequence.is_empty() {
@@ -63,36 +69,63 @@ fn insert<M: Dependence>(model: &mut M, mut sequence: Vec<Rc<Event<M>>>, mut tre
 }
 
 /// An event of a run, and which events before it happen before it.
-type Placed<M> = (Rc<Event<M>>, Vec<bool>);
+type Placed<M> = (Rc<Event<M>>, EventSet);
+
+/// A run, as races see it.
+struct Run<M: Dependence> {
+    events: Vec<Placed<M>>,
+    /// For each event, which events after it happen after it.
+    after: Vec<EventSet>,
+}
+
+impl<M: Dependence> Run<M> {
+    fn new(events: Vec<Placed<M>>) -> Self {
+        let mut after = vec![EventSet::new(events.len()); events.len()];
+        for (later, (_, before)) in events.iter().enumerate() {
+            before.iter().for_each(|earlier| after[earlier].insert(later));
+        }
+        Self { events, after }
+    }
+}
 
 /// A race of a run: an event, and what comes after it but does not happen after it.
 struct Race<'r, M: Dependence> {
-    run: &'r [Placed<M>],
+    run: &'r Run<M>,
     /// The event's place in the run.
     at: usize,
 }
 
-impl<M: Dependence> Race<'_, M> {
-    fn event(&self) -> &Rc<Event<M>> {
-        &self.run[self.at].0
+impl<'r, M: Dependence> Race<'r, M> {
+    fn event(&self) -> &'r Rc<Event<M>> {
+        self.event_at(self.at)
     }
 
-    fn happens_before(&self, earlier: usize, later: usize) -> bool {
-        earlier < later && self.run[later].1[earlier]
+    fn event_at(&self, place: usize) -> &'r Rc<Event<M>> {
+        &self.run.events[place].0
     }
 
-    fn concurrent(&self) -> Vec<usize> {
-        (self.at + 1..self.run.len()).filter(|later| !self.happens_before(self.at, *later)).collect()
+    fn concurrent(&self) -> EventSet {
+        let mut later = EventSet::new(self.run.events.len());
+        (self.at + 1..self.run.events.len()).for_each(|place| later.insert(place));
+        later.without(&self.run.after[self.at])
     }
 
     /// Whether nothing comes between the event and a later one that happens after it.
     fn immediate(&self, later: usize) -> bool {
-        let between = |k: usize| self.happens_before(self.at, k) && self.happens_before(k, later);
-        self.happens_before(self.at, later) && !(self.at + 1..later).any(between)
+        let after = &self.run.after[self.at];
+        after.contains(later) && !after.meets(&self.run.events[later].1)
     }
 
-    fn events(&self, cut: &[usize]) -> Vec<Rc<Event<M>>> {
-        cut.iter().map(|at| Rc::clone(&self.run[*at].0)).collect()
+    fn events<'c>(&self, cut: &'c EventSet) -> impl Iterator<Item = &'r Rc<Event<M>>> + Clone + use<'c, 'r, M> {
+        let run = self.run;
+        cut.iter().map(|place| &run.events[place].0)
+    }
+
+    /// A part without an event and all that happens after it.
+    fn smaller(&self, part: &EventSet, place: usize) -> EventSet {
+        let mut smaller = part.without(&self.run.after[place]);
+        smaller.remove(place);
+        smaller
     }
 }
 
@@ -103,8 +136,8 @@ impl<M: Dependence> Explorer<'_, M> {
             return;
         }
         let placed = self.nodes.iter().filter_map(|node| Some((node.arrived.clone()?, node.before.clone())));
-        let run: Vec<Placed<M>> = placed.chain(last).collect();
-        for at in 0..run.len() {
+        let run = Run::new(placed.chain(last).collect());
+        for at in 0..run.events.len() {
             if self.must_stop() {
                 return;
             }
@@ -121,21 +154,19 @@ impl<M: Dependence> Explorer<'_, M> {
     /// Events that could come right after one that prevents nothing: they are possible without it, unless it made them
     /// possible. `None` if what must be possible is not.
     fn neighbours(&mut self, race: &Race<'_, M>) -> Option<()> {
-        let later: Vec<usize> = (race.at + 1..race.run.len()).filter(|later| race.immediate(*later)).collect();
         let cut = race.concurrent();
-        let events = race.events(&cut);
-        for later in later {
+        for later in (race.at + 1..race.run.events.len()).filter(|later| race.immediate(*later)) {
             if self.must_stop() {
                 break;
             }
-            let (event, other) = (race.event(), &race.run[later].0);
+            let (event, other) = (race.event(), race.event_at(later));
             if self.model.share_process(&event.footprint.touched, &other.footprint.touched) {
                 continue;
             }
             // A message has another number where others went before.
             let moved = if event.footprint.may_enable || other.footprint.message.is_some() {
-                let listed = self.steps_after(race.at, &events)?;
-                listed.steps.iter().map(|step| &step.event).find(|step| step.path == other.path).cloned()
+                let listed = self.steps_after(race.at, race.events(&cut))?;
+                listed.steps.iter().map(|step| &step.event).find(|step| step.is(other)).cloned()
             } else {
                 Some(Rc::clone(other))
             };
@@ -150,33 +181,37 @@ impl<M: Dependence> Explorer<'_, M> {
     /// a step from being possible, or comes before it though it need not, is left out in every way; so is, where footprints vary,
     /// what may have changed that of a step.
     fn cuts(&mut self, race: &Race<'_, M>) -> Option<()> {
-        let mut open = vec![(race.concurrent(), Vec::new())];
-        let mut seen: HashSet<Vec<usize>> = open.iter().map(|(cut, _)| cut.clone()).collect();
+        let mut open = vec![(race.concurrent(), EventSet::new(race.run.events.len()))];
+        let mut seen: FxHashSet<EventSet> = open.iter().map(|(cut, _)| cut.clone()).collect();
         while let Some((cut, dropped)) = open.pop() {
             if self.must_stop() {
                 break;
             }
-            let listed = self.steps_after(race.at, &race.events(&cut))?;
-            let mut found = Vec::new();
-            for step in listed.steps.iter().filter(|step| step.event.path != race.event().path) {
+            let listed = self.steps_after(race.at, race.events(&cut))?;
+            let mut found: SmallVec<[&Rc<Event<M>>; 4]> = SmallVec::new();
+            for step in listed.steps.iter().filter(|step| !step.event.is(race.event())) {
                 let model = &mut *self.model;
-                let mut all = std::iter::once(&race.at).chain(&dropped);
-                if all.all(|at| depend(model, &race.run[*at].0, &step.event)) {
+                let mut all = std::iter::once(race.at).chain(dropped.iter());
+                if all.all(|place| depend(model, race.event_at(place), &step.event)) {
                     self.reverse(race, &cut, &step.event);
                     found.push(&step.event);
                 }
             }
-            for at in &cut {
-                let event = &race.run[*at].0;
+            for place in cut.iter() {
+                let event = race.event_at(place);
                 let matters = event.footprint.may_disable
                     || found.iter().any(|step| depend(&mut *self.model, event, step))
                     || self.model.varies()
                         && listed.steps.iter().any(|step| depend(&mut *self.model, event, &step.event));
-                let left = |k: &usize| k != at && !race.happens_before(*at, *k);
-                let smaller: Vec<usize> = cut.iter().copied().filter(left).collect();
-                if matters && seen.insert(smaller.clone()) {
-                    let kept = dropped.iter().copied().filter(left);
-                    open.push((smaller, kept.chain([*at]).collect()));
+                if !matters {
+                    continue;
+                }
+                let smaller = race.smaller(&cut, place);
+                if !seen.contains(&smaller) {
+                    let mut kept = race.smaller(&dropped, place);
+                    kept.insert(place);
+                    seen.insert(smaller.clone());
+                    open.push((smaller, kept));
                 }
             }
         }
@@ -184,32 +219,31 @@ impl<M: Dependence> Explorer<'_, M> {
     }
 
     /// Sees to it that a step is explored before an event on which it depends, after a part of what comes later.
-    fn reverse(&mut self, race: &Race<'_, M>, cut: &[usize], step: &Rc<Event<M>>) {
+    fn reverse(&mut self, race: &Race<'_, M>, cut: &EventSet, step: &Rc<Event<M>>) {
         if self.settings.method == Method::Optimal {
-            let mut sequence = race.events(cut);
-            sequence.push(Rc::clone(step));
-            if !self.sleeps(race.at, &sequence) {
-                insert(&mut *self.model, sequence, &mut self.nodes[race.at].tree);
+            let sequence = race.events(cut).chain([step]);
+            if !self.sleeps(race.at, sequence.clone()) {
+                insert(&mut *self.model, sequence.cloned().collect(), &mut self.nodes[race.at].tree);
             }
             return;
         }
-        let mut needed: Vec<usize> = Vec::new();
-        for at in cut.iter().rev() {
-            let before = needed.iter().any(|later| race.happens_before(*at, *later));
-            if before || depend(&mut *self.model, &race.run[*at].0, step) {
-                needed.push(*at);
+        let mut needed = EventSet::new(race.run.events.len());
+        let places: Vec<usize> = cut.iter().collect();
+        for place in places.into_iter().rev() {
+            let before = needed.meets(&race.run.after[place]);
+            if before || depend(&mut *self.model, race.event_at(place), step) {
+                needed.insert(place);
             }
         }
-        needed.reverse();
-        let first = |at: &usize| !needed.iter().any(|earlier| race.happens_before(*earlier, *at));
-        let mut initials: Vec<Rc<Event<M>>> = race.events(&needed.iter().copied().filter(first).collect::<Vec<_>>());
-        if needed.is_empty() {
-            initials.push(Rc::clone(step));
+        let first = |place: &usize| !needed.meets(&race.run.events[*place].1);
+        let mut initials: Vec<&Rc<Event<M>>> = needed.iter().filter(first).map(|place| race.event_at(place)).collect();
+        if initials.is_empty() {
+            initials.push(step);
         }
         let node = &mut self.nodes[race.at];
-        let known = |step: &Rc<Event<M>>| node.back.iter().chain(&node.sleep).any(|other| other.path == step.path);
-        if !initials.iter().any(known) {
-            node.back.extend(initials.into_iter().next());
+        let known = |step: &Rc<Event<M>>| node.back.iter().chain(&node.sleep).any(|other| other.is(step));
+        if !initials.iter().any(|step| known(step)) {
+            node.back.extend(initials.first().map(|step| Rc::clone(step)));
         }
     }
 }
