@@ -7,6 +7,7 @@
 //! sequence, with those of the processes that may receive control in it.
 
 use super::birth_order::NOBODY;
+use super::footprints::Dependences;
 use super::learned::Learnt;
 use fabius_machine::{Machine, Reader};
 use fabius_model::configurations::{Configurations, Lookup, NewConfiguration};
@@ -74,6 +75,7 @@ pub(super) struct Tables {
     /// By the number of a process: for each of its edges, whether what it touches may differ from state to state.
     varying: Vec<Vec<bool>>,
     configurations: Configurations<Configuration>,
+    pub dependences: Dependences,
 }
 
 /// The tables of a configuration.
@@ -116,7 +118,7 @@ struct Agent {
 }
 
 /// What is known of an event.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct EventFacts {
     pub meetings: Meetings,
     /// Edges of other processes that may receive control in it.
@@ -272,6 +274,7 @@ impl Tables {
             influences: HashMap::new(),
             varying: Vec::new(),
             configurations: Configurations::default(),
+            dependences: Dependences::default(),
         }
     }
 

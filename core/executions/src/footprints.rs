@@ -7,6 +7,7 @@ use fabius_machine::{Machine, Step as MachineStep};
 use fabius_program::facts::{Now, Step, Traffic as FactsTraffic};
 use fabius_program::{Move, Slot};
 use fabius_search::executions::{Dependence, Footprint, Message, Traffic};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 /// What a step touches.
@@ -17,6 +18,49 @@ pub(super) struct Touched {
     parts: Vec<TouchedPart>,
     /// What it really touched, if that is recorded.
     recorded: Option<Vec<Exact>>,
+    /// See [`Dependences::number`].
+    number: Option<u32>,
+}
+
+/// Which steps depend on each other, once they were asked for. Steps are numbered by all that is compared.
+#[derive(Debug, Default)]
+pub(super) struct Dependences {
+    /// By the processes that take part and the edge that comes first.
+    numbers: HashMap<(Vec<u8>, usize), Vec<(Vec<TouchedPart>, u32)>>,
+    len: u32,
+    /// By two numbers, the greater one first.
+    known: Vec<Vec<Option<bool>>>,
+}
+
+impl Dependences {
+    /// Steps with greater numbers are compared anew whenever they are asked for.
+    const MAX: u32 = 1 << 10;
+
+    /// A number for what a step touches: equal ones touch the same. `None` if there are too many, or what it touched is recorded.
+    fn number(&mut self, pids: &[u8], parts: &[TouchedPart]) -> Option<u32> {
+        let first = parts.first().map_or(0, |part| part.known.part.edge);
+        let same = self.numbers.entry((pids.to_vec(), first)).or_default();
+        if let Some((_, number)) = same.iter().find(|(other, _)| other == parts) {
+            return Some(*number);
+        }
+        let number = Some(self.len).filter(|number| *number < Self::MAX)?;
+        same.push((parts.to_vec(), number));
+        self.len += 1;
+        Some(number)
+    }
+
+    /// Where it stands whether two steps depend on each other.
+    fn place(&mut self, a: &Touched, b: &Touched) -> Option<&mut Option<bool>> {
+        let (a, b) = (a.number?.max(b.number?) as usize, a.number?.min(b.number?) as usize);
+        if self.known.len() <= a {
+            self.known.resize_with(a + 1, Vec::new);
+        }
+        let row = &mut self.known[a];
+        if row.is_empty() {
+            row.resize(a + 1, None);
+        }
+        row.get_mut(b)
+    }
 }
 
 /// What an edge touched that was taken.
@@ -37,7 +81,7 @@ impl Exact {
 }
 
 /// A part of a step.
-#[derive(Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 struct TouchedPart {
     known: Known,
     event: EventFacts,
@@ -46,7 +90,7 @@ struct TouchedPart {
 }
 
 /// An edge of a process of which the tables know the instance.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Known {
     part: Part,
     instance: usize,
@@ -92,7 +136,11 @@ impl Tables {
             Relation::Recorded => self.record(machine, taken, (&configuration, &found)),
             _ => None,
         };
-        Some(Rc::new(Touched { pids, parts: found, recorded }))
+        let number = match recorded {
+            None => self.dependences.number(&pids, &found),
+            Some(_) => None,
+        };
+        Some(Rc::new(Touched { pids, parts: found, recorded, number }))
     }
 
     /// What a step really touched; `None` if it may have to do with a rendezvous: then all counts that it might have touched.
@@ -259,12 +307,18 @@ impl Dependence for Interleaved {
     }
 
     fn depend(&mut self, a: &Rc<Touched>, b: &Rc<Touched>) -> bool {
-        if self.share_process(a, b) {
-            return true;
-        }
         let (_, tables) = self.machine_and_tables();
+        if let Some(Some(known)) = tables.dependences.place(a, b) {
+            return *known;
+        }
         let exact = a.recorded.as_ref().zip(b.recorded.as_ref());
-        a.parts.iter().any(|mine| b.parts.iter().any(|theirs| tables.meet(mine, theirs, exact)))
+        let share_process = a.pids.iter().any(|pid| b.pids.contains(pid));
+        let depend =
+            share_process || a.parts.iter().any(|mine| b.parts.iter().any(|theirs| tables.meet(mine, theirs, exact)));
+        if let Some(known) = tables.dependences.place(a, b) {
+            *known = Some(depend);
+        }
+        depend
     }
 
     fn varies(&self) -> bool {

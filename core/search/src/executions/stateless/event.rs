@@ -3,6 +3,7 @@
 use super::Dependence;
 use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
+use std::rc::Rc;
 
 /// What is sent through a buffered channel whose messages come out in the order in which they were sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -74,6 +75,23 @@ impl<M: Dependence> Event<M> {
     #[inline]
     pub(super) fn is(&self, other: &Self) -> bool {
         self.hash == other.hash && self.path == other.path
+    }
+}
+
+/// An event, told from others by where it is kept.
+pub(super) struct ByAddress<M: Dependence>(pub Rc<Event<M>>);
+
+impl<M: Dependence> PartialEq for ByAddress<M> {
+    fn eq(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl<M: Dependence> Eq for ByAddress<M> {}
+
+impl<M: Dependence> Hash for ByAddress<M> {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        hasher.write_usize(Rc::as_ptr(&self.0).addr());
     }
 }
 

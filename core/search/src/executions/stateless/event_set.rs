@@ -1,10 +1,23 @@
 //! Sets of events of a run, by their places in it.
 
 use smallvec::{SmallVec, smallvec};
+use std::hash::{Hash, Hasher};
 
 /// A set of places. Sets are equal if they have the same places and were made for as many.
-#[derive(Clone, PartialEq, Eq, Hash, Default, Debug)]
+#[derive(PartialEq, Eq, Default, Debug)]
 pub(super) struct EventSet(SmallVec<[u64; 2]>);
+
+impl Clone for EventSet {
+    fn clone(&self) -> Self {
+        Self(SmallVec::from_slice(&self.0))
+    }
+}
+
+impl Hash for EventSet {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.0.iter().for_each(|block| hasher.write_u64(*block));
+    }
+}
 
 impl EventSet {
     /// An empty set of places below `len`; others can be added, too.

@@ -1,12 +1,12 @@
 //! The stack of nodes of a stateless search, and the steps of a state.
 
-use super::event::{Received, depend};
+use super::event::{ByAddress, Received, depend};
 use super::event_set::EventSet;
 use super::races::{Branch, weak_initial};
 use super::{Cycle, Dependence, End, Ended, Event, Met, Method, Numbers, Stateless, StatelessSettings};
 use crate::model::{Ending, Next};
 use fabius_base::StopReason;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use std::collections::HashSet;
 use std::hash::{Hash, Hasher};
@@ -66,6 +66,8 @@ pub(super) struct Node<M: Dependence> {
     /// What is to be explored, with wakeup trees.
     pub tree: Vec<Branch<M>>,
     present: Option<Rc<Event<M>>>,
+    /// What came later in some runs through the present step and does not happen after it, all parts of which were looked at.
+    pub raced: FxHashSet<Box<[ByAddress<M>]>>,
     new: bool,
 }
 
@@ -160,7 +162,8 @@ impl<'a, M: Dependence> Explorer<'a, M> {
             let words = (1 + node.listed.steps.len()) * node.state.words.len() * size_of::<u32>();
             let branches: usize = node.tree.iter().map(Branch::len).sum();
             let events = node.listed.steps.len() + node.sleep.len() + node.back.len() + branches;
-            size_of::<Node<M>>() + words + node.before.memory_bytes() + events * event
+            let raced = node.raced.iter().map(|events| size_of_val(&**events) + size_of_val(events)).sum::<usize>();
+            size_of::<Node<M>>() + words + node.before.memory_bytes() + raced + events * event
         };
         (self.nodes.iter().map(bytes).sum::<usize>() + self.known_words * size_of::<u32>()) as u64
     }
@@ -228,6 +231,7 @@ impl<'a, M: Dependence> Explorer<'a, M> {
         };
         let (event, after) = (Rc::clone(&step.event), step.after.clone());
         node.present = Some(Rc::clone(&event));
+        node.raced.clear();
         let sleep = node.sleep.iter().filter(|z| !depend(&mut **model, z, &event)).cloned().collect();
         match after {
             Some(state) => self.enter(state, Some(event), (sleep, tree)),
@@ -279,6 +283,7 @@ impl<'a, M: Dependence> Explorer<'a, M> {
             back: Vec::new(),
             tree,
             present: None,
+            raced: FxHashSet::default(),
             new: true,
         });
         None

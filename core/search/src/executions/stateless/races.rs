@@ -1,12 +1,15 @@
 //! Races of a run, and what is explored because of them.
 
-use super::event::depend;
+use super::event::{ByAddress, depend};
 use super::event_set::EventSet;
 use super::explorer::Explorer;
 use super::{Dependence, Event, Method};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 use std::rc::Rc;
+
+/// So many races of an event are remembered of which parts were looked at.
+const RACED_MAX: usize = 1 << 6;
 
 /// A branch of a wakeup tree: a step to be taken, and what is to be taken after it. A leaf stands for everything.
 pub(super) struct Branch<M: Dependence> {
@@ -143,12 +146,25 @@ impl<M: Dependence> Explorer<'_, M> {
             }
             let race = Race { run: &run, at };
             let possible = match race.event().footprint.may_disable || self.model.varies() {
+                true if !self.is_new(&race) => Some(()),
                 true => self.cuts(&race),
                 false => self.neighbours(&race),
             };
             // A step that was not listed because the search must stop is none.
             self.contradiction |= possible.is_none() && !self.must_stop();
         }
+    }
+
+    /// Whether the parts of a race were not looked at before. What is done about them depends on the node where it begins, the event,
+    /// and what comes later and does not happen after the event; to do it again would change nothing.
+    fn is_new(&mut self, race: &Race<'_, M>) -> bool {
+        let concurrent = race.concurrent();
+        let events = race.events(&concurrent).map(|event| ByAddress(Rc::clone(event))).collect();
+        let raced = &mut self.nodes[race.at].raced;
+        if RACED_MAX <= raced.len() {
+            raced.clear();
+        }
+        raced.insert(events)
     }
 
     /// Events that could come right after one that prevents nothing: they are possible without it, unless it made them
