@@ -359,8 +359,14 @@ impl<'a, M: Independence, S: Payloads<u32>> Walker<'a, M, S> {
     #[inline]
     fn compose(&mut self) -> bool {
         let row = Row { left: self.left_next, asleep: &self.kept, laps: &self.laps };
-        let Some(number) = self.sets.number_of(&row).filter(|number| *number < u32::MAX >> PADDING_BITS) else {
-            return false;
+        let before = self.order.set_of(self.position.state());
+        let number = match self.frames.is_empty() {
+            // Most often nothing is asleep before and after.
+            false if self.sets.row(before) == row => before,
+            _ => match self.sets.number_of(&row).filter(|number| *number < u32::MAX >> PADDING_BITS) {
+                Some(number) => number,
+                None => return false,
+            },
         };
         self.order.complete(self.position.state_and_successor().1, number);
         true

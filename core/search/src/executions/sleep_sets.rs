@@ -5,7 +5,7 @@
 use crate::store::hash::hash_words;
 
 /// What a node is beside its state.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Row<'a> {
     /// Steps that an execution may still take.
     pub left: u32,

@@ -360,12 +360,11 @@ impl Shape {
 
     /// From the names of the fields of a layout to those of the words.
     pub(super) fn split(&self, layout: &Layout, names: &mut [u32]) {
-        let mut open: Vec<u32> = layout.fields.iter().map(|field| field.node).collect();
+        let is_inner = |node: &u32| *node as usize >= self.length;
+        let mut open: Vec<u32> = layout.fields.iter().map(|field| field.node).filter(is_inner).collect();
         while let Some(whole) = open.pop() {
-            if whole as usize >= self.length {
-                let children = self.split_node(whole, names);
-                open.extend([children.0, children.1]);
-            }
+            let children = self.split_node(whole, names);
+            open.extend([children.0, children.1].into_iter().filter(is_inner));
         }
     }
 
