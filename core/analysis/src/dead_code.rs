@@ -7,7 +7,7 @@
 use fabius_base::{Code, Finding, SourceMap, Span};
 use fabius_program::process::runs_in_action;
 use fabius_program::{Action, Edge, EdgeId, Expr, LocationId, Process, ProcessId, ProcessKind, Program};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 /// No more findings than this are made; a model with more has a reason that a few show.
 pub const DEAD_CODE_MAX: usize = 200;
@@ -52,6 +52,7 @@ pub(crate) fn started(program: &Program, reached: &dyn Fn(EdgeId) -> bool) -> BT
 /// The border of what was executed in a process type.
 fn border(program: &Program, process: &Process, reached: &dyn Fn(EdgeId) -> bool) -> Vec<(Span, String, &'static str)> {
     let visited = closure(program, process, process.entry, &|edge| reached(edge));
+    let executed = executed(program, process, reached);
     let mut places = Vec::new();
     for (at, location) in process.locations.iter().enumerate() {
         if !visited[at] {
@@ -59,7 +60,7 @@ fn border(program: &Program, process: &Process, reached: &dyn Fn(EdgeId) -> bool
         }
         for (id, edge) in program.edges_of(location) {
             let statement = &process.statements[edge.statement.0 as usize];
-            if reached(id) || !worth_telling(&statement.action) {
+            if reached(id) || executed.contains(&statement.span) || !worth_telling(&statement.action) {
                 continue;
             }
             let headline = format!("`{}` is never executed", statement.text);
@@ -67,6 +68,13 @@ fn border(program: &Program, process: &Process, reached: &dyn Fn(EdgeId) -> bool
         }
     }
     places
+}
+
+/// Where the statements stand that some run executes. One statement may have edges at several locations, those of an escape at each
+/// place that it can interrupt, and is executed if one of them is taken.
+fn executed(program: &Program, process: &Process, reached: &dyn Fn(EdgeId) -> bool) -> HashSet<Span> {
+    let edges = process.locations.iter().flat_map(|location| program.edges_of(location));
+    edges.filter(|(id, _)| reached(*id)).map(|(_, edge)| process.statements[edge.statement.0 as usize].span).collect()
 }
 
 /// The locations that edges of a kind lead to, from one location on.

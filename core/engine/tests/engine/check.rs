@@ -164,6 +164,17 @@ fn what_is_never_executed_is_told_only_if_everything_was_looked_at() {
 }
 
 #[test]
+fn a_statement_with_edges_at_several_places_is_executed_if_one_is() {
+    let text = "byte x;\nactive proctype p() {\n  {\n    x = 1;\n    x = 2;\n    x = 3\n  }\n  unless { x == 2 ->\n    x = 5 };\n  if\n  :: x == 3 ->\n    skip\n  :: else\n  fi\n}\n";
+    for optimize in [true, false] {
+        let outcome = run(text, &Settings { optimize, ..Settings::default() });
+        let findings = outcome.report.findings.iter().filter(|finding| finding.code == Code::Unreached.as_str());
+        let lines: Vec<u32> = findings.map(|finding| finding.line).collect();
+        assert_eq!(lines, [6, 11], "the escape of line 8 is taken before line 6, never before line 4 or 5");
+    }
+}
+
+#[test]
 fn an_unknown_property_and_embedded_c_are_faulty() {
     let settings = Settings { properties: vec!["nonsense".to_owned()], ..Settings::default() };
     let outcome = run(SAFE, &settings);
