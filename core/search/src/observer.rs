@@ -110,9 +110,9 @@ impl<'a> Budget<'a> {
         Self { settings, limits: settings.limits, steps_left: 0 }
     }
 
-    /// How much the search may use now.
-    pub(crate) fn limits(&self) -> &Limits {
-        &self.limits
+    /// Those of the settings, unless the observer changed them.
+    pub(crate) fn limits(&self) -> Limits {
+        self.limits
     }
 
     /// Takes a step; whether it is time to [`Self::look`].

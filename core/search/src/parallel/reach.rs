@@ -126,13 +126,12 @@ where
         }
     }
     let DepthFirst { stack, statistics, violations, budget, .. } = search;
-    let (policy, limits) = (stack.policy, *budget.limits());
-    let states = statistics.states;
+    let (policy, settings) = (stack.policy, &Settings { limits: budget.limits(), ..settings.clone() });
     let begun = Begun { stack: stack.hand_over(|()| Way::NEW), statistics };
     let listed = Listed::of(violations);
     let mut models = vec![model.clone(); threads];
     let workers = workers(SharedStore::of(store, threads), threads, seed, settings);
-    workers.go_on(states, &limits);
+    workers.count_stored(statistics.states);
     let outcome = together(&workers, &mut models, observer, (Some(begun), listed), policy);
     Reached { outcome, visited: Visited::Together(Box::new(workers.store.into())), models }
 }

@@ -80,10 +80,13 @@ impl<'a, T, E, K: SharedKeys> WorkerPool<'a, T, E, K> {
     /// Whether one more state may be stored.
     #[inline]
     pub(super) fn may_store(&self) -> bool {
-        match self.settings.limits.states_max {
-            None => true,
-            Some(_) => self.states.0.fetch_add(1, Ordering::Relaxed) < self.states_max.load(Ordering::Relaxed),
-        }
+        let max = self.states_max.load(Ordering::Relaxed);
+        max == u64::MAX || self.states.0.fetch_add(1, Ordering::Relaxed) < max
+    }
+
+    /// Counts states that were stored before the threads begin.
+    pub(super) fn count_stored(&self, states: u64) {
+        self.states.0.store(states, Ordering::Relaxed);
     }
 
     /// How much may be used now.
@@ -96,15 +99,13 @@ impl<'a, T, E, K: SharedKeys> WorkerPool<'a, T, E, K> {
         }
     }
 
-    /// Goes on from a search that has stored this many states, within these limits.
-    pub(super) fn go_on(&self, states: u64, limits: &Limits) {
-        self.states.0.store(states, Ordering::Relaxed);
-        self.set_limits(limits);
-    }
-
     /// Changes how much may be used.
     pub(super) fn set_limits(&self, limits: &Limits) {
-        self.states_max.store(limits.states_max.unwrap_or(u64::MAX), Ordering::Relaxed);
+        let states_max = limits.states_max.unwrap_or(u64::MAX);
+        if states_max != u64::MAX && self.states_max.load(Ordering::Relaxed) == u64::MAX {
+            self.count_stored(self.statistics().states);
+        }
+        self.states_max.store(states_max, Ordering::Relaxed);
         self.memory_bytes_max.store(limits.memory_bytes_max.unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 

@@ -87,6 +87,56 @@ fn threads_go_on_where_one_stopped() {
     assert!(40 < joined, "{joined}");
 }
 
+/// Changes the limit on states as soon as it sees it.
+struct Changes {
+    from: Option<u64>,
+    to: Option<u64>,
+    /// Not before so many looks.
+    looks_left: u32,
+}
+
+impl Observer<(usize, u32), ()> for Changes {
+    fn change_limits(&mut self, limits: &mut Limits) {
+        match self.looks_left.checked_sub(1) {
+            Some(left) => self.looks_left = left,
+            None if limits.states_max == self.from => limits.states_max = self.to,
+            None => {}
+        }
+    }
+}
+
+/// What the first thread stored counts, and so does what it was allowed meanwhile.
+#[test]
+fn threads_that_join_obey_the_limit_on_states() {
+    for seed in 0..60 {
+        let toy = Toy::random(seed, 4000, seed % 2 == 0);
+        let states = ordinary(&toy);
+        let mut model = models_of_reach(&toy, 1, seed).remove(0);
+        for states_max in [states, states - 1] {
+            let limits = Limits { states_max: Some(states_max), ..Limits::default() };
+            let settings = Settings { limits, ..keep_going() };
+            let reached = parallel::reach(&mut model, (threads(seed), 500), &mut Quiet, &settings, seed);
+            let is_whole = reached.outcome.completeness == Completeness::Exhaustive;
+            assert_eq!(
+                (is_whole, reached.outcome.statistics.states),
+                (states_max == states, states_max),
+                "seed {seed}"
+            );
+        }
+    }
+    let mut infinite = Counters { most: u32::MAX, progress: |_| true, infinite: true };
+    for (from, to, looks_left) in [(Some(9_000), Some(20_000), 0), (None, Some(30_000), 0), (None, Some(200_000), 12)] {
+        let limits = Limits { states_max: from, ..Limits::default() };
+        let settings = Settings { limits, ..keep_going() };
+        let mut observer = Changes { from, to, looks_left };
+        let reached = parallel::reach(&mut infinite, (3, 6_000), &mut observer, &settings, 1);
+        assert_eq!(reached.outcome.completeness, Completeness::Stopped(StopReason::States));
+        // Who sets a limit where there was none may be told of the states a moment later.
+        let (counted, max) = (reached.outcome.statistics.states, to.unwrap_or_default());
+        assert!(max <= counted && (counted == max || 0 < looks_left && counted < max + 20_000), "{counted} of {max}");
+    }
+}
+
 fn check_visited(store: &mut impl VisitedSet, states: u64) {
     let drawn = store.draw(u64::MAX, 3);
     assert_eq!(drawn.len() as u64, states);
@@ -235,31 +285,6 @@ fn an_endless_search_can_be_stopped() {
         let outcome = reach(&mut [infinite(), infinite()], &mut observer, &settings, 1);
         assert_eq!(outcome.completeness, Completeness::Stopped(StopReason::Cancelled));
     }
-}
-
-/// Allows more states at the first look.
-struct Generous {
-    states_max: u64,
-    is_first: bool,
-}
-
-impl<L: std::fmt::Debug, F: std::fmt::Debug> Observer<L, F> for Generous {
-    fn change_limits(&mut self, limits: &mut Limits) {
-        if std::mem::take(&mut self.is_first) {
-            limits.states_max = Some(self.states_max);
-        }
-    }
-}
-
-#[test]
-fn what_a_search_was_allowed_counts_for_the_threads_that_join_it() {
-    let infinite = Counters { most: u32::MAX, progress: |i| i == 0, infinite: true };
-    let limits = Limits { states_max: Some(15_000), ..Limits::default() };
-    let settings = Settings { limits, ..Settings::default() };
-    let mut observer = Generous { states_max: 30_000, is_first: true };
-    let joined = parallel::reach(&mut infinite.clone(), (2, 10_000), &mut observer, &settings, 1);
-    assert!(matches!(joined.visited, Visited::Together(_)));
-    assert_eq!(joined.outcome.statistics.states, 30_000);
 }
 
 #[test]
