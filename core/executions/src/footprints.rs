@@ -22,11 +22,14 @@ pub(super) struct Touched {
     number: Option<u32>,
 }
 
+/// What a step touches, and its number.
+type Numbered = (Vec<TouchedPart>, u32);
+
 /// Which steps depend on each other, once they were asked for. Steps are numbered by all that is compared.
 #[derive(Debug, Default)]
 pub(super) struct Dependences {
     /// By the processes that take part and the edge that comes first.
-    numbers: HashMap<(Vec<u8>, usize), Vec<(Vec<TouchedPart>, u32)>>,
+    numbers: HashMap<(Vec<u8>, usize), Vec<Numbered>>,
     len: u32,
     /// By two numbers, the greater one first.
     known: Vec<Vec<Option<bool>>>,
