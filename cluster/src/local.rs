@@ -8,7 +8,7 @@ use fabius_task::pool::{Observe, Part, PoolOutcome, WorkerPool};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
@@ -32,6 +32,8 @@ pub(crate) fn spawn(program: &Program, args: &[&str], sockets: &[UnixStream]) ->
     let mut process = Command::new(&program.program)
         .args(&program.args)
         .args(args)
+        // Who interrupts the search at a terminal interrupts whoever started this, who says so and ends it.
+        .process_group(0)
         // A model may nest deeply.
         .env("RUST_MIN_STACK", STACK_BYTES.to_string())
         .stdin(Stdio::from(OwnedFd::from(there)))

@@ -1,7 +1,7 @@
 //! `--processes`: searches by several processes of this machine, and what happens when one of them is lost.
 
 #[cfg(target_os = "linux")]
-use super::workers::{are_gone, has_begun, signal, workers};
+use super::workers::{are_gone, group, has_begun, signal, workers};
 use fabius_testkit::run::Run;
 use fabius_testkit::scratch::Scratch;
 use serde_json::Value;
@@ -262,6 +262,9 @@ fn a_process_takes_little_more_than_its_table_also_where_another_one_is_slow() {
 fn an_interrupted_search_says_what_is_known_and_leaves_no_worker() {
     let scratch = Scratch::new().expect("a folder");
     let (check, workers) = started(&scratch);
+    // As a terminal does it: all processes of the group.
+    let interrupted = group(check.id());
+    workers.iter().filter(|worker| group(**worker) == interrupted).for_each(|worker| signal("-INT", *worker));
     signal("-INT", check.id());
     let (code, property) = ended(check, &workers);
     assert_eq!((code, &property["stopped"]), (Some(2), &Value::from("cancelled")), "{property}");

@@ -37,6 +37,12 @@ pub fn are_gone(workers: &[u32]) -> bool {
     !workers.iter().any(|id| is_worker(*id))
 }
 
+/// The group of a process: those that a terminal interrupts together.
+pub fn group(id: u32) -> Option<String> {
+    let status = read(id, "stat");
+    status.rsplit_once(')')?.1.split_whitespace().nth(2).map(str::to_owned)
+}
+
 /// Sends a signal to a process, if it is there.
 pub fn signal(name: &str, id: u32) {
     // Whether it is still there is not known.
