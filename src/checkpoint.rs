@@ -53,8 +53,10 @@ fn saved(path: PathBuf) -> Arc<Save> {
 
 /// Finds out before the work whether its checkpoint can be written afterwards.
 fn try_out(path: &Path) -> std::io::Result<()> {
-    if path.is_dir() {
-        return Err(std::io::Error::new(std::io::ErrorKind::IsADirectory, "is a directory"));
+    // A checkpoint takes the place of what is there: a device or a pipe would be gone.
+    if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+        let what = if path.is_dir() { "is a directory" } else { "is not an ordinary file" };
+        return Err(std::io::Error::other(what));
     }
     let beside = beside(path);
     std::fs::File::create(&beside).and_then(|_| std::fs::remove_file(&beside))

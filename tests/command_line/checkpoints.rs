@@ -145,6 +145,18 @@ fn a_first_round_that_is_interrupted_leaves_nothing_and_says_so() {
     }
 }
 
+/// A checkpoint takes the place of the file before it; of anything else, it would be the end.
+#[cfg(unix)]
+#[test]
+fn what_is_no_ordinary_file_is_left_alone() {
+    let scratch = Scratch::new("socket");
+    let (socket, planning) = (scratch.path("socket"), model("elevator_planning.pml"));
+    let _listener = std::os::unix::net::UnixListener::bind(&socket).expect("a socket");
+    let (code, report) = check(&["--delay", "rr", "--max-delays", "0", "-DN=2", "--checkpoint", &socket, &planning]);
+    assert_eq!((code, report), (3, Value::Null));
+    assert!(!std::fs::metadata(&socket).expect("still there").is_file());
+}
+
 #[test]
 fn a_file_holds_one_search_and_what_is_not_kept_is_told() {
     let scratch = Scratch::new("one");
