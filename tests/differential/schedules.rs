@@ -64,8 +64,8 @@ fn the_answer_fits_the_verdict() {
 }
 
 /// Models that can go wrong, each with another thing to write: expressions, choices with `else`, channels, `inline`, macros,
-/// `d_step`, jumps, processes that are created.
-const WRITABLE: [&str; 8] = [
+/// `d_step`, jumps, processes that are created, statements that end where a line does.
+const WRITABLE: [&str; 9] = [
     include_str!("../../models/philosophers.pml"),
     include_str!("../../models/lost_wakeup.pml"),
     include_str!("../../models/peterson_broken.pml"),
@@ -86,6 +86,24 @@ active proctype Q() { do :: atomic { x < 9 -> x++ }; assert(x == 1); x-- od }",
 proctype P(byte i) { end: do :: fork[i] == 0 -> fork[i] = 1; if :: i == 2 -> fork[0] == 0; fork[0] = 1; fork[0] = 0
    :: else -> fork[i + 1] == 0; fork[i + 1] = 1; fork[i + 1] = 0 fi; fork[i] = 0 od }
 init { atomic { run P(0); run P(1); run P(2) } }",
+    "bool one, two
+active proctype P() {
+  do
+  :: one = true
+     (!two) // and only then
+     enter: skip
+     one = false
+  od
+}
+active proctype Q() {
+  do
+  :: two = true
+     (!one) /* and only
+     then */
+     enter: skip
+     two = false
+  od
+}",
 ];
 
 /// Models that a wait for the values of a variable or channel mends, and its condition: numbers, truth values, names, elements of

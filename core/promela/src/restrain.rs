@@ -349,15 +349,23 @@ impl Writer<'_> {
     }
 }
 
-/// Where a statement ends that is known to reach to `known` at least: the place of one with a macro in it ends before the first.
+/// Where a statement ends that is known to reach to `known` at least: the place of one with a macro in it ends before the first. The
+/// end of a line may separate it from the next one, as `;` does.
 fn statement_end(text: &str, known: usize) -> usize {
     let (mut end, mut at, mut depth) = (known, known, 0_u32);
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
         let comment = ["/*", "//"].into_iter().find(|begin| rest.starts_with(begin));
         if let Some(begin) = comment {
             let close = if begin == "/*" { "*/" } else { "\n" };
-            at += rest.find(close).map_or(rest.len(), |found| found + close.len());
+            let length = rest.find(close).map_or(rest.len(), |found| found + close.len());
+            if depth == 0 && rest[..length].contains('\n') && may_end_line(&text[..end]) {
+                break;
+            }
+            at += length;
             continue;
+        }
+        if depth == 0 && rest.starts_with('\n') && may_end_line(&text[..end]) {
+            break;
         }
         let word = rest.find(|character: char| !character.is_alphanumeric() && character != '_').unwrap_or(rest.len());
         let ends_it = matches!(&rest[..word], "od" | "fi" | "unless");
@@ -377,6 +385,14 @@ fn statement_end(text: &str, known: usize) -> usize {
         at += taken;
     }
     end
+}
+
+/// Whether a text ends with a token behind which the end of a line separates statements.
+fn may_end_line(text: &str) -> bool {
+    let last = text.chars().next_back();
+    last.is_some_and(|last| last.is_alphanumeric() || "_)]}'".contains(last))
+        || text.ends_with("++")
+        || text.ends_with("--")
 }
 
 /// Statements in one atomic sequence.
@@ -420,5 +436,10 @@ mod tests {
         assert_eq!(end("x++ // done\nod", 3), "x++");
         assert_eq!(end("x == N fi", 1), "x == N");
         assert_eq!(end("skip", 4), "skip");
+        assert_eq!(end("x = me\n  if :: y od", 6), "x = me");
+        assert_eq!(end("x++ // done\n y = 1", 1), "x++");
+        assert_eq!(end("(!w) /* a\n b */ L: skip", 4), "(!w)");
+        assert_eq!(end("x == y &&\n N; z", 6), "x == y &&\n N");
+        assert_eq!(end("c!(a\n + N)\n skip", 2), "c!(a\n + N)");
     }
 }
