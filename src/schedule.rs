@@ -194,7 +194,11 @@ fn write(path: &Path, args: &Schedule, scheduled: &Scheduled) -> u8 {
             return match std::fs::write(path, text) {
                 Ok(()) => {
                     let states = counted(export.states, "state");
-                    output::complain(&format!("written to `{}`, and checked: no error, {states}", path.display()));
+                    let which = which(export, &scheduled.report);
+                    output::complain(&format!(
+                        "written to `{}`, and checked: no error, {states}{which}",
+                        path.display()
+                    ));
                     0
                 }
                 Err(error) => {
@@ -212,6 +216,14 @@ fn write(path: &Path, args: &Schedule, scheduled: &Scheduled) -> u8 {
     };
     output::complain(&format!("error: nothing is written to `{}`: {why}", path.display()));
     exit::UNDECIDED
+}
+
+/// Which schedule is written, if not the one that is shown first.
+fn which(export: &Export, report: &ScheduleReport) -> String {
+    if report.waits.iter().map(|wait| &wait.text).eq(&export.waits) {
+        return String::new();
+    }
+    format!("; what is written, since the first schedule cannot be: {}", export.waits.join(", and "))
 }
 
 /// What stands before the text of a model that waits by itself.

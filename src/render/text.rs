@@ -159,14 +159,14 @@ pub fn run(map: &SourceMap, run: &Trace, heading: &str, as_diagram: bool) -> Str
     text.push_str(&ribbon(run, layout));
     let loops = run.cycle_start.is_some_and(|start| start <= run.len());
     let section = if loops { "in the loop:" } else { "in the end:" };
-    let _ = writeln!(text, "{}", paint(STRONG, section));
-    let ending = match run.claim {
-        Claim::Fault(_) => {
-            text.push_str(&whereabouts(map, run));
-            values(run, layout)
-        }
-        _ => trace::ending(run, map, layout),
+    let (whereabouts, ending) = match run.claim {
+        Claim::Fault(_) => (whereabouts(map, run), values(run, layout)),
+        _ => (String::new(), trace::ending(run, map, layout)),
     };
+    if whereabouts.is_empty() && ending.is_empty() {
+        return text;
+    }
+    let _ = write!(text, "{}\n{whereabouts}", paint(STRONG, section));
     let (shown, left) = ending.split_at(ending.len().min(ENDING_LINES_MAX));
     text.push_str(&lines(shown, "  "));
     if !left.is_empty() {

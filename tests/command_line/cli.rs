@@ -5,6 +5,7 @@ mod begin;
 mod diff;
 mod documents;
 mod formats;
+mod schedules;
 mod streams;
 
 use super::schema::Schemas;
@@ -63,54 +64,6 @@ fn notes_about_dead_code_are_counted_as_far_as_they_go() {
     check(&[&model("few.pml", 8)]).expect(0).says("… and 5 more notes about dead code; --json lists them all");
     let many = "… and at least 197 more notes about dead code; --json lists the first 200";
     check(&[&model("many.pml", 300)]).expect(0).says(many);
-}
-
-#[test]
-fn a_violation_says_whether_a_scheduler_can_avoid_it() {
-    let stuck = check(&["stuck.pml", "--property", "safety"]).expect(1);
-    stuck.says(
-        "avoidable: holds if a philosopher at line 6 waits while another philosopher is at line 7 (1 wait; nobody",
-    );
-    let forced = check(&["forced.pml"]).expect(1);
-    forced.says("unavoidable: under every schedule").says("if P[0] moves: line 8, assert(x == 1): assertion violated");
-    let silent = check(&["stuck.pml", "--property", "safety", "--no-schedule"]).expect(1);
-    assert!(!silent.out.contains("avoidable"), "{}", silent.out);
-    let report = check(&["stuck.pml", "--property", "safety", "--json"]).json();
-    let schedule = &report["properties"][0]["schedule"];
-    assert_eq!(schedule["verdict"], "avoidable");
-    assert_eq!(schedule["waits"][0]["where"]["line"], 6);
-    assert_eq!(schedule["kept"]["states"], schedule["checked"]["states"]);
-    assert_eq!(check(&["holds.pml", "--json"]).json()["properties"][0].get("schedule"), None);
-    let events = check(&["stuck.pml", "--property", "safety", "--events"]);
-    let rounds: Vec<Value> = events.out.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    let rounds: Vec<&Value> = rounds.iter().filter(|event| event["event"] == "schedule").collect();
-    assert!(rounds.first().is_some_and(|first| first["round"] == 0), "{}", events.out);
-    assert!(rounds.last().is_some_and(|last| last["verdict"] == "avoidable" && last["property"] == "safety"));
-}
-
-#[test]
-fn schedules_are_looked_for_at_length() {
-    let schemas = Schemas::read();
-    run(&["schedule", "stuck.pml"])
-        .expect(0)
-        .says("avoidable: holds if a philosopher at line 6")
-        .says("up to 0 delays");
-    run(&["schedule", "forced.pml"]).expect(1).says("unavoidable: under every schedule");
-    run(&["schedule", "holds.pml"]).expect(0).says("holds: no error under any schedule");
-    run(&["schedule", "faulty.pml"]).expect(3);
-    let open = run(&["schedule", "endless.pml", "--max-states", "500", "--json"]).expect(2).json();
-    assert_eq!(open["verdict"], "unknown", "{open}");
-    for args in
-        [&["stuck.pml"][..], &["stuck.pml", "--by", "process"], &["forced.pml"], &["circle.pml", "--waits", "0"]]
-    {
-        let document = run(&[&["schedule", "--json"], args].concat()).json();
-        assert_eq!(schemas.errors("schedule.schema.json", &document), Vec::<String>::new(), "{args:?}");
-    }
-    let laps = run(&["schedule", "stuck.pml", "--delay", "laps", "--json"]).expect(0).json();
-    assert_eq!(laps["explored"]["scheduler"], "round-robin with laps", "{laps}");
-    assert!(run(&["schedule", "stuck.pml", "--delay", "rtx"]).expect(3).err.contains("unknown scheduler `rtx`"));
-    let by_process = run(&["schedule", "stuck.pml", "--by", "process"]).expect(0);
-    by_process.says("holds if philosopher[2] at line 6");
 }
 
 #[test]

@@ -95,6 +95,11 @@ pub struct Variable {
 }
 
 impl Variable {
+    /// Whether it only takes what nobody can read again: `_`.
+    pub fn is_nowhere(&self) -> bool {
+        self.name == "_"
+    }
+
     /// Number of elements: the product of the dimensions, or the largest number if that is larger.
     pub fn element_count(&self) -> u32 {
         self.dimensions.iter().fold(1, |count, length| count.saturating_mul(*length))

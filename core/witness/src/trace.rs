@@ -308,11 +308,14 @@ pub(crate) fn variables_of(
     elements_in_order(variables, values).into_iter().map(named).collect()
 }
 
-/// The elements of variables in the order in which a person reads them, by variable and number: without those that hold
+/// The elements of variables in the order in which a person reads them, by variable and number: without `_` and those that hold
 /// the channels they created, and what belongs to one element of an array of structures together.
 pub(crate) fn elements_in_order(variables: &[Variable], values: &[Values]) -> Vec<(usize, usize)> {
     let shown = variables.iter().zip(values).enumerate();
-    let shown = shown.filter(|(_, (variable, _))| !matches!(variable.initial, fabius_program::Initial::Channel(_)));
+    let is_shown = |variable: &Variable| {
+        !variable.is_nowhere() && !matches!(variable.initial, fabius_program::Initial::Channel(_))
+    };
+    let shown = shown.filter(|(_, (variable, _))| is_shown(variable));
     let mut elements: Vec<(usize, usize)> =
         shown.flat_map(|(variable, (_, values))| (0..values.len()).map(move |element| (variable, element))).collect();
     if variables.iter().any(|variable| variable.name.contains("[].")) {

@@ -143,7 +143,7 @@ pub fn schedule(
 
 /// Why nothing true can be said of schedules of a program.
 pub(crate) fn unsupported(program: &Program) -> Option<&'static str> {
-    let hidden = program.globals.iter().any(|variable| variable.hidden);
+    let hidden = program.globals.iter().any(|variable| variable.hidden && !variable.is_nowhere());
     match () {
         () if program.uses.priority => Some("the model has priorities, and whoever waits would hold back others"),
         () if program.uses.enabled => Some("the model asks with `enabled()` who can move, and whoever waits could not"),
@@ -264,7 +264,7 @@ impl Question<'_> {
             some => format!("without a turn: {}", some.join(", ")),
         };
         let reason = format!(
-            "{name_of_it} without any delay: no error in its {} ({never}); of the whole model that is not known: {}",
+            "{name_of_it} without any delay: no error in its {} ({never}); the rest of the model was not explored: {}",
             counted(states, "state"),
             self.limit(explored)
         );
@@ -316,9 +316,10 @@ impl Question<'_> {
         let region = explored.lost.as_ref().unwrap_or(&explored.region);
         let forced = forced::forced(&mut self.machine, &self.loaded.map, &mut explored.graph, region);
         let states = counted(explored.graph.len() as u64, "state");
-        let searched = match explored.stopped {
-            None => format!("{states}, exhaustive"),
-            Some(_) => format!("{states} were enough to show this"),
+        let searched = match (explored.stopped, explored.graph.len()) {
+            (None, _) => format!("{states}, exhaustive"),
+            (Some(_), 1) => format!("{states} was enough to show this"),
+            (Some(_), _) => format!("{states} were enough to show this"),
         };
         let reason = format!("under every schedule an error or a deadlock can follow ({searched})");
         ScheduleReport { verdict: ScheduleVerdict::Unavoidable, reason, forced, ..report }
