@@ -162,6 +162,36 @@ fn the_picture_in_the_docs_is_that_of_the_execution() {
 }
 
 #[test]
+fn the_tour_in_the_docs_prints_what_the_program_prints() {
+    let page = include_str!("../../docs/tasks/executions-tour.md");
+    let mut commands = 0;
+    for block in page.split("```\n$ fabius executions models/philosophers_once.pml").skip(1) {
+        let (command, lines) = block.split_once('\n').expect("a command and its output");
+        let args: Vec<&str> = std::iter::once(ONCE).chain(command.split_whitespace()).collect();
+        let out = run(&args).expect(1).out;
+        let mut printed = out.lines();
+        for line in lines.lines().take_while(|line| *line != "```").filter(|line| *line != "…") {
+            assert!(printed.any(|other| other == line), "{command} does not print, or not there: {line}\n{out}");
+        }
+        commands += 1;
+    }
+    assert_eq!(commands, 3);
+    let pictures = [
+        ("--tree=14", include_str!("../../docs/tasks/executions-tree.svg")),
+        ("--difference", include_str!("../../docs/tasks/executions-difference.svg")),
+    ];
+    let without_spaces = |text: &str| text.split_whitespace().collect::<String>();
+    for (flag, picture) in pictures {
+        let pieces = picture.lines().filter_map(|line| line.strip_prefix("<text ")?.split_once('>'));
+        let drawn: String = pieces.map(|(_, piece)| piece.split("</text>").next().unwrap_or_default()).collect();
+        let out = run(&[ONCE, flag]).expect(1).out;
+        let lines = out.lines().filter(|line| !line.starts_with("exhaustive"));
+        let printed = format!("$ fabius executions {ONCE} {flag}") + &lines.collect::<String>();
+        assert_eq!(without_spaces(&drawn), without_spaces(&printed), "the picture of {flag}");
+    }
+}
+
+#[test]
 fn one_execution_in_every_format() {
     let report = json(&run(&[ONCE, "--list", "5", "--only", "stuck", "--json"]).expect(1));
     let [only] = report["list"].as_array().expect("a list").as_slice() else { panic!("one is stuck: {report}") };
