@@ -9,7 +9,8 @@
 //! possible after a part of a run, and depend on something that comes later in it. Alternatives of a process and partners
 //! of a rendezvous are conflicting extensions like any other.
 //! (Parsimonious search, Abdulla, Atig, Das, Jonsson, Sagonas, CAV 2024, would need less memory than wakeup trees. It reverses
-//! a race once, as soon as it is met; the argument below is about whole runs.)
+//! a race once, as soon as it is met; the argument below is about whole runs. Here a race is passed over if its event, and what is
+//! concurrent with it later, are those of an earlier run through the same node: its parts would be the same.)
 //!
 //! ```text
 //! explore(E, sleep, back or tree):                      -- E: a run, as a stack of nodes
