@@ -91,7 +91,7 @@ export type ChangeRecord = {
 
 /** Positions one after the other at which all parts have the same values. */
 export type Column = {
-  /** The first one: the state after so many steps. */
+  /** The first one: the state after this number of steps. */
   first: number,
   /** The last one. */
   last: number,

@@ -105,7 +105,7 @@ fn cut(condition: &str) -> String {
 }
 
 impl FormulaDescription {
-    /// In which state the automaton is after it looked at the state after so many steps of the counterexample.
+    /// In which state the automaton is after it looked at the state after this number of steps of the counterexample.
     pub fn state_after(&self, step: usize) -> Option<u32> {
         if self.steps < step || (step == self.steps && self.steps + 1 < self.along.len()) {
             return None;

@@ -98,7 +98,7 @@ impl<'a> TruthAlong<'a> {
         }
     }
 
-    /// The rows of a run of so many steps; of one with a loop, the number of the first step of the loop.
+    /// The rows of a run with this number of steps; of one with a loop, the number of the first step of the loop.
     fn along(mut self, steps: usize, cycle_start: Option<usize>) -> Option<Ribbon> {
         let (positions, back_to) = match cycle_start {
             Some(start) if start <= steps => (steps, Some(start.checked_sub(1)?)),

@@ -42,7 +42,7 @@ pub struct Table {
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 #[serde(rename_all = "camelCase")]
 pub struct Column {
-    /// The first one: the state after so many steps.
+    /// The first one: the state after this number of steps.
     pub first: usize,
     /// The last one.
     pub last: usize,
@@ -191,7 +191,7 @@ impl Table {
         }
     }
 
-    /// The column of the state after so many steps, if it is not left out. After the last step of a loop, the run is where the loop begins.
+    /// The column of the state after this number of steps, if it is not left out. After the last step of a loop, the run is where the loop begins.
     pub fn column_after(&self, steps: usize) -> Option<usize> {
         let position = if steps < self.positions { steps } else { self.loop_position? };
         self.columns.iter().position(|column| (column.first..=column.last).contains(&position))
