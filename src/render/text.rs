@@ -339,7 +339,7 @@ fn figures(property: &PropertyReport, args: &Check) -> String {
         figures.push("reduced".to_owned());
     }
     if 0 < property.states_before {
-        figures.push(format!("after {} without reduction", counted(property.states_before, "state")));
+        figures.push(format!("begun anew after {}", counted(property.states_before, "state")));
     }
     // A search in the order of delays does not know how long the runs are that it explores.
     if 0 < property.depth || property.states == 1 {
