@@ -27,6 +27,8 @@ struct Speaker<'a> {
 /// What a clause says of a part that is about one state: at which time it is true or false.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Time {
+    /// In the initial state.
+    Initially,
     Now,
     Always,
     Sometime,
@@ -40,10 +42,11 @@ enum Time {
 impl Speaker<'_> {
     /// A formula, its outermost operator in words.
     fn whole(&self, formula: &Formula) -> String {
-        if let Some(told) = self.simple(formula) {
+        if let Some(told) = self.at(formula, Time::Initially).or_else(|| self.simple(formula)) {
             return told;
         }
         let part = |part: &Formula| self.part(part);
+        let at_first = |part: &Formula| self.part_at_first(part);
         match formula {
             Formula::Always(a) => match &**a {
                 Formula::Implies(when, then) if let Some(when) = self.at(when, Time::Now) => {
@@ -65,8 +68,8 @@ impl Speaker<'_> {
                 (Some(a), Some(b)) => format!("{b} up to and including the first moment at which {a}, or for ever"),
                 _ => format!("up to and including the first moment, if any, at which {}: {}", part(a), part(b)),
             },
-            Formula::Implies(a, b) => format!("if {}, then {}", part(a), part(b)),
-            Formula::Equivalent(a, b) => format!("{}, exactly if {}", part(a), part(b)),
+            Formula::Implies(a, b) => format!("if {}, then {}", at_first(a), at_first(b)),
+            Formula::Equivalent(a, b) => format!("{}, exactly if {}", at_first(a), at_first(b)),
             Formula::Not(a) => format!("it is not so that {}", part(a)),
             Formula::And(..) => self.list(formula, "; and ", |part| match part {
                 Formula::And(a, b) => Some((a, b)),
@@ -78,6 +81,11 @@ impl Speaker<'_> {
             }),
             Formula::Proposition(_) => part(formula),
         }
+    }
+
+    /// As [`Self::part`], where no temporal operator is around it: then what is about one state is about the initial one.
+    fn part_at_first(&self, formula: &Formula) -> String {
+        self.at(formula, Time::Initially).unwrap_or_else(|| self.part(formula))
     }
 
     /// A part in words if it is simple, else as it is written.
@@ -125,7 +133,7 @@ impl Speaker<'_> {
         while let Some(part) = open.pop() {
             match split(part).filter(|_| parts.len() + open.len() + 2 <= LIST_MAX) {
                 Some((a, b)) => open.extend([b, a]),
-                None => parts.push(self.part(part)),
+                None => parts.push(self.part_at_first(part)),
             }
         }
         parts.join(joint)
@@ -143,6 +151,7 @@ impl Speaker<'_> {
         let text = format!("`{}`", self.words.text(stated));
         let value = if is_true { "true" } else { "false" };
         Some(match time {
+            Time::Initially => format!("{text} is {value} in the initial state"),
             Time::Now => format!("{text} is {value}"),
             Time::Always if is_true => format!("{text} is always true"),
             Time::Always => format!("{text} is never true"),

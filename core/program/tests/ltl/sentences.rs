@@ -62,6 +62,11 @@ fn the_usual_formulas_read_as_people_say_them() {
         (always(Formula::Implies(p(), Box::new(eventually(*q())))), "whenever `p` is true, `q` is true then or later"),
         (always(eventually(*p())), "`p` is true again and again"),
         (eventually(always(*p())), "from some time on, `p` is true for ever"),
+        (*p(), "`p` is true in the initial state"),
+        (
+            Formula::Implies(p(), Box::new(eventually(*q()))),
+            "if `p` is true in the initial state, then `q` is true at some time",
+        ),
         (Formula::Until(p(), q()), "`q` is true at some time, and `p` is true at every moment before that"),
         (Formula::WeakUntil(Box::new(Formula::Not(p())), q()), "`p` is false until `q` is true, or for ever"),
         (
