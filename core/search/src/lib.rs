@@ -41,6 +41,7 @@ pub mod schedule;
 pub mod snapshot;
 mod state_log;
 pub mod store;
+mod sync;
 pub mod toy;
 
 pub use breadth_first::breadth_first;

@@ -7,6 +7,7 @@
 //! * `FABIUS_CORPUS` says where the corpus is; otherwise it is looked for beside the workspace.
 
 pub mod command;
+pub mod ltsmin;
 pub mod scratch;
 pub mod spin;
 

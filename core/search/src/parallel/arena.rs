@@ -1,16 +1,16 @@
 //! Numbers that are written once, each found by its index, shared by threads; they never move.
 
 use crate::store::pages::Pages;
+use crate::sync::{AtomicU64, LOOM, OnceLock};
 use std::ops::Range;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 /// The first block has this many numbers, each further one twice as many as the one before.
-const FIRST: usize = 1 << 12;
+const FIRST: usize = if LOOM { 1 } else { 1 << 12 };
 /// Blocks, enough for all indices of 32 bits.
 const BLOCKS: usize = 21;
 /// Indices that a thread takes at a time.
-const PORTION: u64 = 64;
+const PORTION: u64 = if LOOM { 1 } else { 64 };
 
 /// An array that only grows.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub(super) struct Portion(Range<u64>);
 impl Arena {
     /// An array in which index 0 is nobody's.
     pub(super) fn new() -> Self {
-        Self { blocks: [const { OnceLock::new() }; BLOCKS], next: AtomicU64::new(1) }
+        Self { blocks: std::array::from_fn(|_| OnceLock::new()), next: AtomicU64::new(1) }
     }
 
     /// An index that nobody else has. Beyond 32 bits they begin anew: whoever uses an arena looks at
@@ -114,5 +114,36 @@ mod tests {
         numbers.sort_unstable();
         numbers.dedup();
         assert_eq!(numbers.iter().filter(|&&number| number != 0).count(), 39_999);
+    }
+}
+
+/// What threads do to an array at the same time, executed by loom in many orders (see [`crate::sync`]).
+#[cfg(all(test, loom))]
+mod orders {
+    use super::*;
+    use crate::sync::{Mutex, together};
+    use loom::model::Builder;
+    use std::sync::PoisonError;
+
+    type Shared = (Arena, Mutex<Vec<(u32, u64)>>);
+
+    /// Two threads take indices, write there, and tell the other one: indices differ, and what was written is there.
+    #[test]
+    fn indices_differ_and_are_told() {
+        let work = |(arena, told): &Shared, number: u64| {
+            let mut portion = Portion::default();
+            for number in [number, number + 1] {
+                let index = arena.take(&mut portion);
+                arena.set(index, number);
+                let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+                for &(other, number) in &*told {
+                    assert_ne!(other, index);
+                    assert_eq!(arena.get(other), number);
+                }
+                told.push((index, number));
+            }
+        };
+        let make = || (Arena::new(), Mutex::new(Vec::new()));
+        together(&Builder::new(), make, work, [10, 20], |_: Shared, _| ());
     }
 }

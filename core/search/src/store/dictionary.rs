@@ -9,8 +9,8 @@
 //! A dictionary has room for so many names; whoever has it for itself may [grow](Dictionary::grow) it.
 
 use super::pages::Pages;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use crate::sync::{AtomicU32, AtomicU64, OnceLock};
+use std::sync::atomic::Ordering;
 
 /// Odd, with bits that look random.
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -230,5 +230,97 @@ mod tests {
         assert_eq!(names.len(), known.len());
         assert!(known.len() > 10_000);
         assert!(known.iter().all(|(&content, &name)| dictionary.name(content) == Some(name)));
+    }
+}
+
+/// What threads do to a dictionary at the same time, executed by loom in many orders (see [`crate::sync`]).
+#[cfg(all(test, loom))]
+mod orders {
+    use super::*;
+    use crate::sync::together;
+    use loom::model::Builder;
+    use std::collections::HashMap;
+
+    type Named = Vec<(u64, Option<u32>)>;
+
+    /// Names contents; each name stands for its content at once.
+    fn name(dictionary: &Dictionary, contents: &'static [u64]) -> Named {
+        let named = contents.iter().map(|&content| {
+            let name = dictionary.name(content);
+            assert!(name.is_none_or(|name| dictionary.content(name) == content), "the name of another content");
+            (content, name)
+        });
+        named.collect()
+    }
+
+    /// A dictionary that has room for this many more contents.
+    fn with_room(room: usize) -> Dictionary {
+        let mut dictionary = Dictionary::default();
+        if room != 0 {
+            dictionary.grow();
+            let crowd = (1000..).take(dictionary.contents.len() - room);
+            crowd.for_each(|content| assert!(dictionary.name(content).is_some()));
+        }
+        dictionary
+    }
+
+    /// Two threads name contents: equal ones have one name, different ones two, and no more numbers were given out than contents were
+    /// named. A content has no name only where there is no room. Names stay when the dictionary grows.
+    fn names_are_unique(room: usize, contents: [&'static [u64]; 2]) {
+        let check = move |mut dictionary: Dictionary, named: [Named; 2]| {
+            let (before, asked) = (with_room(room).len(), contents.concat().len());
+            assert!(dictionary.len() - before <= asked);
+            let mut names: HashMap<u64, u32> = HashMap::new();
+            for (content, name) in named.concat() {
+                match name {
+                    Some(name) => assert_eq!(*names.entry(content).or_insert(name), name, "a content has two names"),
+                    None => assert!(!dictionary.has_room() || dictionary.index.is_empty(), "there was room"),
+                }
+            }
+            let mut by_name: Vec<u32> = names.values().copied().collect();
+            by_name.sort_unstable();
+            by_name.dedup();
+            assert_eq!(by_name.len(), names.len(), "a name stands for two contents");
+            assert!(by_name.iter().all(|&name| (name as usize) < dictionary.len()));
+            dictionary.grow();
+            assert!(names.iter().all(|(&content, &name)| dictionary.name(content) == Some(name)));
+        };
+        together(&Builder::new(), move || with_room(room), name, contents, check);
+    }
+
+    #[test]
+    fn equal_contents() {
+        names_are_unique(8, [&[5], &[5]]);
+    }
+
+    /// A number that was taken and not written yet is 0.
+    #[test]
+    fn equal_contents_that_are_zero() {
+        names_are_unique(8, [&[0], &[0]]);
+    }
+
+    /// 0 and 13 belong into the same slot of sixteen.
+    #[test]
+    fn different_contents_of_one_slot() {
+        names_are_unique(8, [&[0], &[13]]);
+    }
+
+    #[test]
+    fn two_contents_of_one_slot_in_different_order() {
+        names_are_unique(8, [&[0, 13], &[13, 0]]);
+    }
+
+    /// The first content has no index.
+    #[test]
+    fn the_first_content() {
+        names_are_unique(0, [&[5], &[5]]);
+        names_are_unique(0, [&[5], &[6]]);
+    }
+
+    /// There is room for one.
+    #[test]
+    fn the_last_room() {
+        names_are_unique(1, [&[5], &[5]]);
+        names_are_unique(1, [&[5], &[6]]);
     }
 }

@@ -5,9 +5,9 @@
 //! On Linux, blocks of some size therefore come straight from the kernel; elsewhere, and for small
 //! ones, a plain vector does.
 
+use crate::sync::{AtomicU32, AtomicU64, LOOM};
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU32, AtomicU64};
 
 /// Element types for which all bits zero is a value, the default one, and which need no destructor.
 ///
@@ -34,7 +34,8 @@ unsafe impl Plain for HalfLine {}
 #[repr(C, align(64))]
 pub struct HalfLine(pub [u32; 16]);
 
-// SAFETY: any bits are a value of an atomic number; what is shared is changed only through its methods.
+// SAFETY: any bits are a value of an atomic number; what is shared is changed only through its methods. That is not so of the numbers
+// of loom, of which all arrays come from the allocator, written.
 unsafe impl Plain for AtomicU64 {}
 // SAFETY: as above.
 unsafe impl Plain for AtomicU32 {}
@@ -44,7 +45,12 @@ unsafe impl Plain for SharedLine {}
 /// Eight words that lie in one cache line, and that threads may change at the same time.
 #[derive(Debug, Default)]
 #[repr(C, align(64))]
-pub struct SharedLine(pub [AtomicU64; 8]);
+pub struct SharedLine(pub [AtomicU64; SharedLine::WORDS]);
+
+impl SharedLine {
+    /// Words of a line.
+    pub const WORDS: usize = if LOOM { 2 } else { 8 };
+}
 
 /// Tells the processor that `line` will be needed soon.
 #[inline]
@@ -134,11 +140,11 @@ impl<T: Plain> DerefMut for Pages<T> {
 
 #[cfg(target_os = "linux")]
 mod mapped {
-    use super::Plain;
+    use super::{LOOM, Plain};
     use std::ptr::{self, NonNull};
 
     /// Blocks below this come from the allocator.
-    const BYTES_MIN: usize = 1 << 18;
+    const BYTES_MIN: usize = if LOOM { usize::MAX } else { 1 << 18 };
     /// Size and alignment of a huge page.
     const HUGE: usize = 2 << 20;
 

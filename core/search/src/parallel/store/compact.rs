@@ -11,15 +11,18 @@
 use crate::parallel::apart::Apart;
 use crate::parallel::share_out::share_out;
 use crate::store::pages::{Pages, SharedLine, prefetch};
-use crate::store::quotient::{LINE, Lines, Mixer, lines_min_log};
+use crate::store::quotient::{Lines, Mixer, lines_min_log};
+use crate::sync::{self, AtomicU64, LOOM, Mutex};
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
 
 /// Segments of a table; the top bits of a mixed number choose one.
-pub(super) const SEGMENT_BITS: u32 = 6;
+pub(super) const SEGMENT_BITS: u32 = if LOOM { 1 } else { 6 };
 /// How many there are.
 pub(super) const SEGMENTS: usize = 1 << SEGMENT_BITS;
+/// Slots of a line.
+const LINE: usize = 2 * SharedLine::WORDS;
 /// Slots in use, out of 32, that make a segment grow: 11 of 16 in a line, so that few are full.
 const LOAD_MAX_OF_32: u64 = 23;
 /// A segment grows by so much. It has a size of its own, between one and this many times the smallest.
@@ -109,6 +112,13 @@ impl SharedCompact {
         self.segments.iter().map(Segment::len_allowed).min().unwrap_or(0)
     }
 
+    /// Segment and line of a number.
+    #[cfg(all(test, loom))]
+    pub(super) fn line_of(&self, key: u64) -> (usize, usize) {
+        let (index, hash) = self.mixer.place(key);
+        (index, self.segments[index].places.home(hash).0)
+    }
+
     /// Every number of a segment.
     pub(super) fn each_in(&self, segment: usize, mut visit: impl FnMut(u64)) {
         self.segments[segment].each(|hash| visit(self.mixer.number(segment, hash)));
@@ -158,10 +168,10 @@ impl Segment {
         let (line, rest) = self.places.home(hash);
         if let Some(entry) = Lines::entry(rest) {
             for word in &mut self.lines[line].0 {
-                let word = word.get_mut();
-                let free = slots_with(*word, 0);
+                let old = sync::get(word);
+                let free = slots_with(old, 0);
                 if free != 0 {
-                    *word |= u64::from(entry) << (32 * free.trailing_zeros());
+                    sync::set(word, old | u64::from(entry) << (32 * free.trailing_zeros()));
                     return;
                 }
             }

@@ -5,8 +5,9 @@ use super::slots::{self, Slots};
 use crate::parallel::share_out::share_out;
 use crate::store::keys::{FetchQueue, KeySet, Keys, MANY};
 use crate::store::quotient::{self, Mixer};
+use crate::sync::AtomicU64;
 use std::fmt::Debug;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 /// Bits of a state that an algorithm may set.
 pub(in super::super) const BITS: u32 = 9;

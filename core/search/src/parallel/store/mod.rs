@@ -12,6 +12,8 @@
 
 mod compact;
 mod keys;
+#[cfg(all(test, loom))]
+mod orders;
 mod slots;
 mod state_set;
 #[cfg(test)]
@@ -25,12 +27,13 @@ use crate::position::Position;
 use crate::store::layout::Layout;
 use crate::store::shape::{Scratch, Shape, Unfit};
 use crate::store::{Class, Drawn, Inserted, TreeStore, VisitedSet, draw};
+use crate::sync::{AtomicBool, AtomicU64, LOOM, Mutex, RwLock, RwLockReadGuard};
 use keys::Place;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError, RwLock, RwLockReadGuard};
+use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
 
 /// Insertions after which a thread tells the others of them.
-const TELL_EVERY: u64 = 32;
+const TELL_EVERY: u64 = if LOOM { 1 } else { 32 };
 /// Sets for each length: ordinary or transient states, each reached in one way or another.
 const KINDS: usize = 4;
 /// Those of ordinary states.

@@ -17,19 +17,19 @@ use crate::parallel::apart::Apart;
 use crate::parallel::share_out::share_out;
 use crate::store::hash::scale;
 use crate::store::pages::{Pages, SharedLine, prefetch};
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
+use crate::sync::{self, AtomicU64, LOOM, OnceLock};
+use std::sync::atomic::Ordering;
 
 /// The top bits of a hash, which choose a segment.
-pub(super) const SEGMENT_BITS: u32 = 6;
+pub(super) const SEGMENT_BITS: u32 = if LOOM { 1 } else { 6 };
 /// How many there are.
 pub(super) const SEGMENTS: usize = 1 << SEGMENT_BITS;
 /// Slots of a line.
-const LINE: usize = 8;
+const LINE: usize = SharedLine::WORDS;
 /// Slots in use, out of 16, that make a segment grow.
 const LOAD_MAX_OF_16: u64 = 13;
 /// Lines of the smallest segment.
-const LINES_MIN: f64 = 8.0;
+const LINES_MIN: f64 = if LOOM { 1.0 } else { 8.0 };
 /// By so much a segment grows; sizes of segments differ by less.
 const GROWTH: f64 = 1.5;
 /// Segments of fewer lines grow together: they are crowded already, or will be soon.
@@ -215,8 +215,8 @@ impl Segment {
             let count = segment.lines.len();
             for line in (home..count).chain(0..home) {
                 for slot in &mut segment.lines[line].0 {
-                    if *slot.get_mut() == 0 {
-                        *slot.get_mut() = word;
+                    if sync::get(slot) == 0 {
+                        sync::set(slot, word);
                         return;
                     }
                 }
