@@ -3,9 +3,15 @@
 
 use std::fmt::Write as _;
 use std::io::Read as _;
+use std::ops::Range;
 
+/// Columns of the picture; a longer line goes on below, indented.
 const COLUMNS: u16 = 92;
+/// Columns of the terminal.
+const WIDTH: u16 = 400;
 const ROWS_MAX: u16 = 500;
+/// Columns before the rest of a long line.
+const INDENT: u16 = 4;
 const CELL: (f64, f64) = (8.4, 18.0);
 const LEFT: f64 = 16.0;
 const TOP: f64 = 54.0;
@@ -51,10 +57,29 @@ fn piece(svg: &mut String, (row, column): (u16, u16), text: &str, style: Style) 
     );
 }
 
+/// The columns of a row of the terminal that stand in each line of the picture: a long row is broken at its last blank that fits.
+fn folded(screen: &vt100::Screen, row: u16) -> Vec<Range<u16>> {
+    let is_blank = |column: u16| screen.cell(row, column).is_none_or(|cell| cell.contents().trim().is_empty());
+    let end = (0..WIDTH).rev().find(|column| !is_blank(*column)).map_or(0, |last| last + 1);
+    let (mut lines, mut start) = (Vec::new(), 0);
+    loop {
+        let room = if start == 0 { COLUMNS } else { COLUMNS - INDENT };
+        if end <= start + room {
+            lines.push(start..end);
+            return lines;
+        }
+        let broken = (start + 1..=start + room).rev().find(|column| is_blank(*column)).unwrap_or(start + room);
+        lines.push(start..broken);
+        start = (broken..end).find(|column| !is_blank(*column)).unwrap_or(end);
+    }
+}
+
 /// The pieces of a line: neighbouring words in the same style are one piece.
-fn line(svg: &mut String, screen: &vt100::Screen, row: u16) {
+fn line(svg: &mut String, screen: &vt100::Screen, row: u16, columns: Range<u16>, drawn: u16) {
+    let indent = if columns.start == 0 { 0 } else { INDENT };
+    let first = columns.start;
     let mut open: Option<(u16, String, Style)> = None;
-    for column in 0..COLUMNS {
+    for column in columns {
         let cell = screen.cell(row, column);
         let shown = cell.map(|cell| (cell.contents(), style(cell))).filter(|(text, _)| !text.trim().is_empty());
         match (shown, &mut open) {
@@ -62,14 +87,14 @@ fn line(svg: &mut String, screen: &vt100::Screen, row: u16) {
             (None, Some((_, piece, _))) if !piece.ends_with(' ') => piece.push(' '),
             (shown, _) => {
                 if let Some((start, text, style)) = open.take() {
-                    piece(svg, (row, start), text.trim_end(), style);
+                    piece(svg, (drawn, start), text.trim_end(), style);
                 }
-                open = shown.map(|(text, style)| (column, text.to_owned(), style));
+                open = shown.map(|(text, style)| (column - first + indent, text.to_owned(), style));
             }
         }
     }
     if let Some((start, text, style)) = open {
-        piece(svg, (row, start), text.trim_end(), style);
+        piece(svg, (drawn, start), text.trim_end(), style);
     }
 }
 
@@ -77,11 +102,14 @@ fn main() -> std::io::Result<()> {
     let command = std::env::args().nth(1).unwrap_or_default();
     let mut text = String::new();
     std::io::stdin().read_to_string(&mut text)?;
-    let mut terminal = vt100::Parser::new(ROWS_MAX, COLUMNS, 0);
+    let mut terminal = vt100::Parser::new(ROWS_MAX, WIDTH, 0);
     terminal.process(format!("$ {command}\r\n").as_bytes());
     terminal.process(text.trim_end().replace('\n', "\r\n").as_bytes());
     let screen = terminal.screen();
-    let rows = screen.cursor_position().0 + 1;
+    let lines: Vec<(u16, Range<u16>)> = (0..=screen.cursor_position().0)
+        .flat_map(|row| folded(screen, row).into_iter().map(move |columns| (row, columns)))
+        .collect();
+    let rows = lines.len() as u16;
 
     let (width, height) = (2.0 * LEFT + f64::from(COLUMNS) * CELL.0, TOP + f64::from(rows) * CELL.1);
     let mut svg = format!(
@@ -96,7 +124,9 @@ fn main() -> std::io::Result<()> {
     svg.push_str(
         "\n<g font-family=\"ui-monospace,SFMono-Regular,Menlo,Consolas,DejaVu Sans Mono,monospace\" font-size=\"14\" xml:space=\"preserve\">\n",
     );
-    (0..rows).for_each(|row| line(&mut svg, screen, row));
+    for (drawn, (row, columns)) in lines.into_iter().enumerate() {
+        line(&mut svg, screen, row, columns, drawn as u16);
+    }
     println!("{svg}</g></svg>");
     Ok(())
 }
