@@ -1,6 +1,7 @@
 //! `fabius check`: each file from its text to its report.
 
 use crate::args::{Check, CycleSearch, FairnessKind, ProgressOn, Question, SearchOrder, StoreKind, VacuityWish};
+use crate::formats::{Format, picture};
 use crate::render::text;
 use crate::reporter::Reporter;
 use crate::so_far::SoFar;
@@ -75,6 +76,7 @@ pub fn run(args: &Check) -> u8 {
 /// Why they are refused.
 pub(crate) fn refuse(args: &Check) -> Result<(), String> {
     diagram::check_flags(args)?;
+    picture::check(args.picture.as_ref(), args.formats.format() == Format::Html)?;
     args.question.check_formulas()?;
     args.formats.check()
 }

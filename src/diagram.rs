@@ -45,6 +45,9 @@ pub fn check_flags(args: &Check) -> Result<(), String> {
             "--diagram draws into the text for people, which is not printed here: name a file, as in --diagram=run.svg"
                 .to_owned(),
         ),
+        _ if args.plot && (args.events || !args.formats.is_text()) => Err(
+            "--plot draws into the text for people, which is not printed here; the page of --format html has the plots anyway".to_owned(),
+        ),
         _ => Ok(()),
     }
 }

@@ -21,6 +21,7 @@ mod find;
 mod formats;
 mod graph;
 mod init;
+mod itf;
 mod merge;
 mod mutate;
 mod output;

@@ -7,7 +7,7 @@ use crate::formats::{self, Checked, Format};
 use crate::output::{self, complain};
 use crate::progress::ProgressLine;
 use crate::render::text;
-use crate::{diagram, exit, trail};
+use crate::{diagram, exit, itf, trail};
 use anstream::AutoStream;
 use fabius_base::Limits;
 use fabius_engine::{Event, Loaded, Outcome, Report, plan};
@@ -131,8 +131,9 @@ impl Reporter {
             let report = text::outcome(loaded, outcome, &self.early, &self.args);
             self.write(&report);
         }
-        for message in [trail::write(loaded, outcome, &self.args), diagram::write(loaded, outcome, &self.args)].concat()
-        {
+        let args = &self.args;
+        let written = [trail::write, itf::write, diagram::write].map(|write| write(loaded, outcome, args)).concat();
+        for message in written {
             match self.kind {
                 Kind::Text => self.write(&format!("{message}\n")),
                 _ => complain(&message),
@@ -141,8 +142,8 @@ impl Reporter {
         if let Some(failure) = &outcome.failure {
             complain(failure);
         }
-        let format = self.args.formats.format();
-        self.keep(|| Checked::new(loaded, outcome, format));
+        let (format, picture) = (self.args.formats.format(), self.args.picture.clone());
+        self.keep(|| Checked::new(loaded, outcome, format, picture.as_deref()));
     }
 
     /// Keeps what a document at the end needs, if there is to be one.

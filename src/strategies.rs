@@ -53,17 +53,20 @@ const FLAGS: [(&str, &[&str]); 33] = [
 ];
 
 /// The flags that say what is read, written and shown; the tests of the command line combine them.
-const AROUND: [&str; 16] = [
+const AROUND: [&str; 19] = [
     "--baseline",
     "--color",
     "--diagram",
     "--events",
     "--format",
     "--hosts",
+    "--itf",
     "--json",
     "--key",
     "--no-cache",
     "--output",
+    "--picture",
+    "--plot",
     "--property",
     "--resume",
     "--sweep",

@@ -31,7 +31,7 @@ pub struct SweepFlags {
         value_name = "NAME=A..B",
         value_parser = parse_parameter,
         action = clap::ArgAction::Append,
-        conflicts_with_all = ["events", "output", "trail", "diagram", "hints", "checkpoint", "resume", "hosts", "baseline", "write_baseline"],
+        conflicts_with_all = ["events", "output", "trail", "itf", "picture", "plot", "diagram", "hints", "checkpoint", "resume", "hosts", "baseline", "write_baseline"],
         help_heading = "What to check"
     )]
     pub sweep: Vec<Parameter>,

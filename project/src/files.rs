@@ -61,6 +61,13 @@ fn read_text(source: impl Read) -> io::Result<String> {
     Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
+/// The drawing that belongs to a model, if there is one: `model.pml.svg` beside `model.pml`.
+pub fn picture_of(model: &Path) -> PathBuf {
+    let mut name = model.as_os_str().to_owned();
+    name.push(".svg");
+    PathBuf::from(name)
+}
+
 /// Where an included file is to be found: beside the file that includes it.
 pub fn beside(including: &Path, included: &str) -> PathBuf {
     match including.parent() {

@@ -358,6 +358,19 @@ pub struct Check {
     #[arg(long, value_name = "TRAIL", num_args = 0..=1, require_equals = true, help_heading = "Output")]
     pub trail: Option<Option<PathBuf>>,
 
+    /// Write the counterexample in the Informal Trace Format (JSON), which tools for TLA+ and Quint read (default: FILE.itf.json).
+    #[arg(long, value_name = "ITF", num_args = 0..=1, require_equals = true, help_heading = "Output")]
+    pub itf: Option<Option<PathBuf>>,
+
+    /// With --format html, show this drawing (SVG), whose elements are bound to expressions of the model, as it moves with the steps (default:
+    /// FILE.svg beside the model, if there is one).
+    #[arg(long, value_name = "SVG", help_heading = "Output")]
+    pub picture: Option<PathBuf>,
+
+    /// Show how numbers change along counterexamples: global variables, and how many messages channels hold.
+    #[arg(long, help_heading = "Output")]
+    pub plot: bool,
+
     /// Show counterexamples as sequence diagrams: a lane for each process, where it waits and who lets it go on. With FILE, write
     /// one there: a picture (.svg), for Mermaid (.mmd), or text (.txt).
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, help_heading = "Output")]

@@ -3,12 +3,15 @@
 
 use super::github::sum;
 use super::junit::clean;
-use super::ribbon;
 use super::{Checked, Source, Violation};
+use super::{picture, ribbon};
 use crate::exit;
 use crate::render::numbers::{count, counted, memory, seconds};
+use crate::render::text::PLOTTED_STEPS_MAX;
 use fabius_engine::report::{FindingReport, PropertyReport};
 use fabius_engine::{Report, TOOL, VERSION, Verdict};
+use fabius_witness::Trace;
+use fabius_witness::diagram::{plots, plots_svg};
 use fabius_witness::format::json::StepRecord;
 use quick_xml::escape::escape;
 use std::collections::BTreeMap;
@@ -190,6 +193,12 @@ impl Page {
         }
         self.steps(id, number, violation, sources);
         if let Some(run) = violation.example.and_then(|example| example.run.as_ref()) {
+            self.put(&plotted(run));
+        }
+        if let Some(own) = violation.example.and_then(|example| example.own_picture.as_ref()) {
+            self.put(&picture::shown(own, id, told.steps));
+        }
+        if let Some(run) = violation.example.and_then(|example| example.run.as_ref()) {
             let all = told.steps_left_out == 0 && told.trace.len() <= 2 * STEPS_AT_ENDS;
             let row = |step: usize| (all && 0 < step && step as u64 <= told.steps).then(|| format!("{id}t{step}"));
             self.put(&ribbon::table(run, row));
@@ -221,8 +230,10 @@ impl Page {
                 self.put(&format!("<tr><td colspan=\"5\" class=\"v-faint\">… {left_out} left out</td></tr>"));
             }
             if cut == 0 || at < STEPS_AT_ENDS || STEPS_AT_ENDS + cut <= at {
+                let original = step.original.as_ref().map(|from| format!(" ({}:{})", text(&from.file), from.line));
                 let in_loop = told.loop_start.is_some_and(|start| start <= step.step as u64);
-                self.put(&step_row(id, step, in_loop, &link(model, sources, &step.file, step.line)));
+                let place = link(model, sources, &step.file, step.line) + original.as_deref().unwrap_or_default();
+                self.put(&step_row(id, step, in_loop, &place));
             }
         }
         self.put("</tbody></table></div></details>");
@@ -271,6 +282,20 @@ impl Page {
         }
         self.put("</tbody></table></div></details>");
     }
+}
+
+/// How numbers change along a run.
+fn plotted(run: &Trace) -> String {
+    if PLOTTED_STEPS_MAX < run.len() {
+        return "<p class=\"v-faint\">The run is too long for its numbers to be plotted.</p>".to_owned();
+    }
+    let picture = plots_svg(&plots(run), run.len(), run.cycle_start);
+    if picture.is_empty() {
+        return picture;
+    }
+    format!(
+        "<details open><summary>Numbers over the steps</summary><div class=\"v-scroll v-picture\">{picture}</div></details>"
+    )
 }
 
 fn row(name: &str, property: &PropertyReport, model: &Checked) -> String {

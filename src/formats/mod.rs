@@ -7,6 +7,7 @@ mod github;
 mod html;
 pub mod identity;
 mod junit;
+pub mod picture;
 mod ribbon;
 mod sarif;
 
@@ -15,6 +16,7 @@ use crate::render::text;
 use crate::{diagram, exit, output};
 use anstream::adapter::strip_str;
 use clap::{Args, ValueEnum};
+use fabius_analysis::picture::MovingPicture;
 use fabius_base::Code;
 use fabius_engine::report::{FindingReport, PropertyClass, PropertyReport, ViolationClass, ViolationReport};
 use fabius_engine::{Loaded, Outcome, Report, Verdict};
@@ -128,6 +130,8 @@ struct Example {
     picture: Option<String>,
     /// The run itself, for the page only.
     run: Option<Trace>,
+    /// The model's own picture along it, or why it cannot be shown, for the page only.
+    own_picture: Option<Result<MovingPicture, String>>,
 }
 
 /// A violation with its property, and what is known of it besides.
@@ -144,8 +148,8 @@ struct Violation<'a> {
 }
 
 impl Checked {
-    /// A model whose check is over.
-    pub fn new(loaded: &Loaded, outcome: &Outcome, format: Format) -> Self {
+    /// A model whose check is over; `picture` is the drawing that was named for it.
+    pub fn new(loaded: &Loaded, outcome: &Outcome, format: Format, picture: Option<&Path>) -> Self {
         let page = format == Format::Html;
         let map = &loaded.map;
         let examples = outcome.counterexamples.iter().map(|example| Example {
@@ -153,6 +157,7 @@ impl Checked {
             text: plain(&text::counterexample(map, example, true, false)),
             picture: page.then(|| diagram::svg(&example.trace, map)),
             run: page.then(|| example.trace.clone()),
+            own_picture: page.then(|| picture::of(loaded, example, picture)).flatten(),
         });
         let texts = map.files().filter(|(_, file)| page && !file.text.is_empty());
         let sources = texts.map(|(_, file)| Source { name: file.name.to_string(), text: file.text.to_string() });

@@ -2,6 +2,7 @@
 
 use annotate_snippets::{Annotation, AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 use fabius_base::{ExpansionKind, Finding, Severity, SourceMap, Span};
+use fabius_engine::report::original_note;
 use std::collections::HashMap;
 
 /// A piece of text longer than this is not shown as a whole.
@@ -79,6 +80,7 @@ fn marks_of(map: &SourceMap, finding: &Finding, notes: &mut Vec<String>) -> Vec<
     }
     if let Some(span) = finding.span() {
         explain_expansions(map, span, &mut marks, notes);
+        notes.extend(original_note(map, span));
     }
     marks
 }

@@ -11,6 +11,7 @@ use fabius_analysis::DEAD_CODE_MAX;
 use fabius_base::{Code, Finding, SourceMap};
 use fabius_engine::report::{ON, PropertyClass, PropertyReport, SearchReport};
 use fabius_engine::{Counterexample, Loaded, Outcome, Settings, Verdict, strategy};
+use fabius_witness::diagram::{plot_line, plots};
 use fabius_witness::format::json::RECORDS_MAX;
 use fabius_witness::format::ribbon;
 use fabius_witness::format::text::{self as trace, Layout};
@@ -31,6 +32,10 @@ const STEPS_AT_ENDS: (usize, usize) = (20, 50);
 const ENDING_LINES_MAX: usize = 40;
 /// Columns for the values of a formula along a run.
 const RIBBON_WIDTH: usize = 78;
+/// Numbers of longer runs are not plotted.
+pub const PLOTTED_STEPS_MAX: usize = 20_000;
+/// Columns for how a number changes along a run.
+const PLOT_COLUMNS: usize = 60;
 /// This many processes are told where they are.
 const PROCESSES_SHOWN_MAX: usize = 12;
 /// This many counterexamples are shown with their runs; the others by what goes wrong.
@@ -65,7 +70,37 @@ fn times(number: usize) -> String {
 
 /// The counterexample that is shown after so many others.
 pub fn next_counterexample(loaded: &Loaded, example: &Counterexample, before: usize, args: &Check) -> String {
-    counterexample(&loaded.map, example, before < RUNS_SHOWN_MAX, args.diagram == Some(None))
+    let with_run = before < RUNS_SHOWN_MAX;
+    let text = counterexample(&loaded.map, example, with_run, args.diagram == Some(None));
+    if args.plot && with_run { text + &plotted(&example.trace) } else { text }
+}
+
+/// How numbers change along a run, a line for each.
+fn plotted(run: &Trace) -> String {
+    if PLOTTED_STEPS_MAX < run.len() {
+        return format!("{}\n\n", paint(FAINT, "the run is too long for its numbers to be plotted"));
+    }
+    let plots = plots(run);
+    if plots.is_empty() {
+        return format!("{}\n\n", paint(FAINT, "no variable or channel has three values or more along the run"));
+    }
+    let width = plots.iter().map(|plot| plot.name.chars().count()).max().unwrap_or(0);
+    let mut text = format!("{}\n", paint(STRONG, "numbers, from the initial state to the last step:"));
+    for plot in &plots {
+        let (smallest, largest) = plot.range();
+        let what = if plot.of_messages { " messages" } else { "" };
+        let line = plot_line(plot, run.len(), PLOT_COLUMNS);
+        let _ = writeln!(
+            text,
+            "  {:<width$}  {line}  {}",
+            plot.name,
+            paint(FAINT, format!("{smallest} to {largest}{what}"))
+        );
+    }
+    if PLOT_COLUMNS <= run.len() {
+        let _ = writeln!(text, "  {}", paint(FAINT, "a column stands for several states and shows the largest value"));
+    }
+    text + "\n"
 }
 
 /// Everything about a file that is known once its check is over, except for counterexamples that were shown before.

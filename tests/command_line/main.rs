@@ -23,6 +23,7 @@ mod pin;
 mod processes;
 mod release;
 mod ribbon;
+mod runs;
 mod schema;
 mod stuck;
 mod sweep;

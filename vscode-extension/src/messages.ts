@@ -26,6 +26,18 @@ export type ActorRecord = {
   text: string,
 };
 
+/** What an expression decides in a drawing. */
+export type Binding = {
+  /** The number of the element, from 0. */
+  element: number,
+  /** `text` (of the element), `value` (its attribute `data-value`), `shown`, or the name of an attribute of SVG. */
+  attribute: string,
+  /** The expression, as the drawing writes it. */
+  expression: string,
+  /** Its values along the run, each from a step on. */
+  values: Array<ValueFrom>,
+};
+
 /** A branch of the tree of choices: executions with neighbouring numbers, which are in decimal digits. */
 export type Branch = {
   /** The number of its first execution, from 1. */
@@ -319,6 +331,12 @@ export type ExecutionPage = {
   advice: string | null,
   /** Where the formula or claim holds; of the first page only, if the run has one. */
   ribbon: Ribbon | null,
+  /** How numbers change along the run; of the first page only, and of a run of at most 5 000 steps. */
+  plots: Array<Plot>,
+  /** The drawing beside the model, as it moves along the run; of the first page only, if there is one. */
+  picture: MovingPicture | null,
+  /** Why the drawing beside the model cannot be shown, if there is one that cannot. */
+  pictureProblem: string | null,
 };
 
 /** Parameters of `fabius/execution`. */
@@ -380,7 +398,7 @@ export type ExecutionsParams = {
 };
 
 /** How a run is written for somebody else. */
-export type ExportFormat = "text" | "mermaid" | "trail" | "run";
+export type ExportFormat = "text" | "mermaid" | "trail" | "run" | "itf";
 
 /** Parameters of `fabius/export`. */
 export type ExportParams = {
@@ -536,6 +554,14 @@ export type ModelParams = {
   uri: string,
 };
 
+/** A drawing with what moves in it along a run. */
+export type MovingPicture = {
+  /** The drawing (SVG) as it is after the last step. An element with bindings has its number in the attribute `data-bound`. */
+  svg: string,
+  /** What moves. */
+  bindings: Array<Binding>,
+};
+
 /** A variable or channel with its value. */
 export type NamedValue = {
   /** Its name. */
@@ -575,6 +601,14 @@ export type OrderReport = {
   /** Statements of different processes that are possible in the same state. A statement stands for the
    * atomic sequence that it begins. */
   pairs: Array<PairReport>,
+};
+
+/** The place of an original text from which a generated model comes, as a `#line` directive says. */
+export type OriginalRecord = {
+  /** The name of the file, as the directive writes it. */
+  file: string,
+  /** The line, from 1. */
+  line: number,
 };
 
 /** Two statements of different processes. */
@@ -657,6 +691,26 @@ export type PlacedStep = {
   notes?: Array<NoteRecord>,
   /** What is wrong with the step. */
   fault?: string | null,
+  /** Where the statement was generated from. */
+  original?: OriginalRecord | null,
+};
+
+/** A number along a run. */
+export type Plot = {
+  /** The variable, or the channel. */
+  name: string,
+  /** It is the number of messages in a channel. */
+  of_messages: boolean,
+  /** The values, each from a step on until the next. */
+  points: Array<PlotPoint>,
+};
+
+/** A number that something has from a step on. */
+export type PlotPoint = {
+  /** The number of the step after which it has the value; 0 is the initial state. */
+  step: number,
+  /** The value. */
+  value: number,
 };
 
 /** A process in a state. */
@@ -935,6 +989,8 @@ export type StepRecord = {
   notes?: Array<NoteRecord>,
   /** What is wrong with the step. */
   fault?: string | null,
+  /** Where the statement was generated from. */
+  original?: OriginalRecord | null,
 };
 
 /** Whether a model can deadlock with a process waiting at a line. */
@@ -1008,6 +1064,12 @@ export type TracePage = {
   advice: string | null,
   /** Where the formula or claim holds; of the first page only, if the run has one. */
   ribbon: Ribbon | null,
+  /** How numbers change along the run; of the first page only. */
+  plots: Array<Plot>,
+  /** The drawing beside the model, as it moves along the run; of the first page only, if there is one. */
+  picture: MovingPicture | null,
+  /** Why the drawing beside the model cannot be shown, if there is one that cannot. */
+  pictureProblem: string | null,
 };
 
 /** Parameters of `fabius/trace`. */
@@ -1036,6 +1098,14 @@ export type TraceSource = {
   counterexample?: number,
   /** A run that an answer named, instead of a counterexample. */
   run?: string,
+};
+
+/** A value that an expression has from a step on. */
+export type ValueFrom = {
+  /** The number of the step after which it has the value; 0 is the initial state. */
+  step: number,
+  /** The value as a person reads it; `None` where it cannot be computed. */
+  value: string | null,
 };
 
 /** The answer to a question about a model. */

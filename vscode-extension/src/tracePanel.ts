@@ -36,11 +36,11 @@ export async function loadTrace(server: Server, which: Which): Promise<TraceData
   for (const step of steps) {
     if (step.created?.length) births[step.step] = flat(await state(step.step), new Set(step.created));
   }
-  const { property, kind, message, stale, loopStart, blocked, explanation, advice, ribbon } = first;
+  const { property, kind, message, stale, loopStart, blocked, explanation, advice, ribbon, picture, pictureProblem, plots } = first;
   const model = path.basename(vscode.Uri.parse(which.uri).path);
   const start = flat(await state(0));
   const counterexample = which.counterexample ?? 0;
-  return { model, uri: which.uri, property, counterexample, kind, message, stale, steps, loopStart, start, births, blocked, explanation, advice, ribbon };
+  return { model, uri: which.uri, property, counterexample, kind, message, stale, steps, loopStart, start, births, blocked, explanation, advice, ribbon, picture, pictureProblem, plots };
 }
 
 class TracePanel {
@@ -233,6 +233,7 @@ export class TracePanels implements vscode.Disposable {
     const kinds: (vscode.QuickPickItem & { format: ExportFormat | "html"; end: string })[] = [
       { label: "HTML", description: "one file with everything in it, to step through in a browser", format: "html", end: "html" },
       { label: "Mermaid", description: "a sequence diagram", format: "mermaid", end: "mmd" },
+      { label: "ITF", description: "states as JSON, for tools for TLA+ and Quint", format: "itf", end: "itf.json" },
       { label: "Text", description: "for an issue or a letter", format: "text", end: "txt" },
       ...(which.run
         ? []

@@ -11,6 +11,7 @@ mod fewest_switches;
 pub mod formula;
 mod growth;
 mod marks;
+pub mod picture;
 pub mod pins;
 pub mod schedule;
 pub mod starvation;

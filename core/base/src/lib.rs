@@ -16,4 +16,4 @@ pub use codes::Code;
 pub use finding::{Finding, Label, Severity};
 pub use limits::Limits;
 pub use nearest::nearest;
-pub use source::{Expansion, ExpansionId, ExpansionKind, FileId, SourceMap, Span};
+pub use source::{Expansion, ExpansionId, ExpansionKind, FileId, Original, SourceMap, Span};

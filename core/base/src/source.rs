@@ -79,6 +79,34 @@ pub struct SourceFile {
     pub text: Arc<str>,
     /// Byte offset of the first byte of each line.
     line_starts: Vec<u32>,
+    /// What directives say about where lines come from, in the order of the text.
+    line_markers: Vec<LineMarker>,
+}
+
+/// What a directive such as `#line 33 "a.src"` says about the lines that follow.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct LineMarker {
+    /// The first line that it is about, from 1.
+    from: u32,
+    /// The line of the original from which that comes, from 1.
+    line: u32,
+    /// The original; `None` for the same one as before.
+    file: Option<Arc<str>>,
+}
+
+/// The place of an original text from which generated text comes, as a `#line` directive says.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Original {
+    /// The name of the file, as the directive writes it.
+    pub file: Arc<str>,
+    /// The line, from 1.
+    pub line: u32,
+}
+
+impl fmt::Display for Original {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)
+    }
 }
 
 /// A place that a person can find: 1-based line and column (the column counts characters).
@@ -124,8 +152,36 @@ impl SourceMap {
         let line_starts = std::iter::once(0)
             .chain(text.bytes().enumerate().filter(|(_, b)| *b == b'\n').map(|(i, _)| i as u32 + 1))
             .collect();
-        self.files.push(SourceFile { name: name.into(), text, line_starts });
+        self.files.push(SourceFile { name: name.into(), text, line_starts, line_markers: Vec::new() });
         FileId(self.files.len() as u32 - 1)
+    }
+
+    /// Records a directive that says where the lines after it come from: at this offset of a file, the next line is line `line` of `original`,
+    /// or of the same original as before.
+    pub fn add_line_marker(&mut self, file: FileId, offset: u32, line: u32, original: Option<Arc<str>>) {
+        let from = self.line_column(file, offset).0 + 1;
+        let markers = &mut self.files[file.0 as usize].line_markers;
+        // A file that is included again says the same again.
+        if let Err(at) = markers.binary_search_by_key(&from, |marker| marker.from) {
+            markers.insert(at, LineMarker { from, line, file: original });
+        }
+    }
+
+    /// Where the first byte of [`Self::user_span`] comes from, if a directive says that it was generated from another place.
+    pub fn original(&self, span: Span) -> Option<Original> {
+        let shown = self.user_span(span);
+        let file = self.file(shown.file);
+        if file.line_markers.is_empty() {
+            return None;
+        }
+        let line = self.line_column(shown.file, shown.start).0;
+        let before = &file.line_markers[..file.line_markers.partition_point(|marker| marker.from <= line)];
+        let marker = before.last()?;
+        let name = before.iter().rev().find_map(|marker| marker.file.as_ref()).unwrap_or(&file.name);
+        let original = Original { file: name.clone(), line: marker.line.saturating_add(line - marker.from) };
+        let is_elsewhere = original.file != file.name || original.line != line;
+        // A preprocessor writes `<built-in>` where no file is meant.
+        (is_elsewhere && !name.starts_with('<')).then_some(original)
     }
 
     /// Records an expansion.
@@ -215,6 +271,26 @@ mod tests {
         let three = Span { via, ..Span::new(file, 10, 11) };
         assert_eq!(map.text(three), "3");
         assert_eq!(map.position(three).to_string(), "a.pml:2:5");
+    }
+
+    #[test]
+    fn lines_after_a_marker_come_from_another_file() {
+        let mut map = SourceMap::new();
+        let file = map.add_file("a.pml", "x\n#line 33 \"a.src\"\ny\n\nz\n#line 7\nw\n# 1 \"<built-in>\"\nv\n");
+        map.add_line_marker(file, 38, 1, Some("<built-in>".into()));
+        map.add_line_marker(file, 3, 33, Some("a.src".into()));
+        map.add_line_marker(file, 25, 7, None);
+        map.add_line_marker(file, 3, 33, Some("a.src".into()));
+        let text = map.file(file).text.clone();
+        let told = |word: &str| {
+            let at = text.rfind(word).expect("the word is there") as u32;
+            map.original(Span::new(file, at, at + 1)).map(|original| original.to_string())
+        };
+        assert_eq!(told("x"), None);
+        assert_eq!(told("y").as_deref(), Some("a.src:33"));
+        assert_eq!(told("z").as_deref(), Some("a.src:35"));
+        assert_eq!(told("w").as_deref(), Some("a.src:7"));
+        assert_eq!(told("v"), None);
     }
 
     #[test]

@@ -77,7 +77,7 @@ impl Exploration {
         let (program, state) = (&self.target().program, self.state_at(node));
         let value = value_of(program, &state, &condition.expr);
         let value = value.map_err(|why| format!("`{}` has no value: {why}", condition.text))?;
-        Ok(match self.kind_of(&condition.expr) {
+        Ok(match fabius_task::condition::kind_of(program, &condition.expr) {
             Some(kind) => Names::of(program, &state).value(kind, value),
             None => value.to_string(),
         })
@@ -94,35 +94,6 @@ impl Exploration {
             }
         }
         found
-    }
-
-    /// What the value of an expression stands for, if that is more than a number.
-    fn kind_of(&self, expr: &Expr) -> Option<fabius_program::Kind> {
-        use fabius_program::{BinaryOp, Kind, Slot, UnaryOp};
-        let program = &self.target().program;
-        Some(match expr {
-            Expr::Load(place) => match place.slot {
-                Slot::Global(id) => program.globals.get(id.0 as usize)?.ty.kind,
-                Slot::Local(_) => return None,
-            },
-            Expr::Remote { process, variable, .. } => {
-                program.process(*process).locals.get(variable.0 as usize)?.ty.kind
-            }
-            Expr::At { .. } | Expr::Test(..) | Expr::Poll { .. } | Expr::Enabled(_) | Expr::Timeout => Kind::Boolean,
-            Expr::Unary(UnaryOp::Not, _) => Kind::Boolean,
-            Expr::Binary(
-                BinaryOp::Less
-                | BinaryOp::LessEqual
-                | BinaryOp::Greater
-                | BinaryOp::GreaterEqual
-                | BinaryOp::Equal
-                | BinaryOp::NotEqual
-                | BinaryOp::And
-                | BinaryOp::Or,
-                ..,
-            ) => Kind::Boolean,
-            _ => return None,
-        })
     }
 }
 

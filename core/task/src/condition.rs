@@ -6,7 +6,7 @@
 use crate::load::{Loaded, Source};
 use fabius_base::{Cancel, Finding, SourceMap};
 use fabius_language::{Form, Loader, OutsideFormula, ReadRequest};
-use fabius_program::{Expr, Formula, LocationId, Pattern, Place, Program, PropertyKind};
+use fabius_program::{BinaryOp, Expr, Formula, Kind, LocationId, Pattern, Place, Program, PropertyKind, Slot, UnaryOp};
 
 /// The name of the property as which a condition is read.
 const NAME: &str = "condition__";
@@ -113,4 +113,29 @@ pub fn relocate(from: &Program, to: &Program, expr: &mut Expr) -> Result<(), Str
         }
     }
     Ok(())
+}
+
+/// What the value of an expression stands for, if that is more than a number.
+pub fn kind_of(program: &Program, expr: &Expr) -> Option<Kind> {
+    Some(match expr {
+        Expr::Load(place) => match place.slot {
+            Slot::Global(id) => program.globals.get(id.0 as usize)?.ty.kind,
+            Slot::Local(_) => return None,
+        },
+        Expr::Remote { process, variable, .. } => program.process(*process).locals.get(variable.0 as usize)?.ty.kind,
+        Expr::At { .. } | Expr::Test(..) | Expr::Poll { .. } | Expr::Enabled(_) | Expr::Timeout => Kind::Boolean,
+        Expr::Unary(UnaryOp::Not, _) => Kind::Boolean,
+        Expr::Binary(
+            BinaryOp::Less
+            | BinaryOp::LessEqual
+            | BinaryOp::Greater
+            | BinaryOp::GreaterEqual
+            | BinaryOp::Equal
+            | BinaryOp::NotEqual
+            | BinaryOp::And
+            | BinaryOp::Or,
+            ..,
+        ) => Kind::Boolean,
+        _ => return None,
+    })
 }

@@ -509,7 +509,12 @@ impl FindingReport {
             line: place.as_ref().map_or(0, |place| place.line),
             column: place.as_ref().map_or(0, |place| place.column),
             labels: finding.labels.iter().map(|label| LabelReport::new(map, label.span, &label.text)).collect(),
-            notes: finding.notes.clone(),
+            notes: finding
+                .notes
+                .iter()
+                .cloned()
+                .chain(finding.span().and_then(|span| original_note(map, span)))
+                .collect(),
             help: finding.help.clone(),
             expansions: finding.span().map(|span| expansions(map, span)).unwrap_or_default(),
         }
@@ -524,6 +529,11 @@ impl LabelReport {
         let file = map.file(shown.file).name.to_string();
         Self { message: text.to_owned(), file, line, column, end_line, end_column }
     }
+}
+
+/// Where generated text comes from, as a sentence without its full stop.
+pub fn original_note(map: &SourceMap, span: Span) -> Option<String> {
+    map.original(span).map(|original| format!("generated from {original}, as a `#line` directive says"))
 }
 
 fn expansions(map: &SourceMap, span: Span) -> Vec<ExpansionReport> {

@@ -7,6 +7,7 @@ use crate::session::reading::Reading;
 use crate::session::replay::Replayed;
 use crate::session::results::{Known, is_unreached};
 use fabius_base::{Code, Finding, Severity, SourceMap, Span};
+use fabius_engine::report::original_note;
 use fabius_engine::words::counted;
 use fabius_engine::{Counterexample, Fairness, SAFETY, Verdict};
 use fabius_witness::{Changed, RunFairness, Step, Trace};
@@ -150,6 +151,7 @@ fn of_text(name: &str, map: &SourceMap, finding: &Finding) -> Diagnostic {
     }];
     lines.extend(finding.notes.iter().cloned());
     lines.extend(finding.help.iter().map(|help| format!("help: {help}")));
+    lines.extend(finding.span().and_then(|span| original_note(map, span)));
     let mut related: Vec<(Place, String)> = others.iter().map(|label| (at(label.span), label.text.clone())).collect();
     if let Some(span) = finding.span() {
         related.extend(expansions(map, span));
@@ -238,6 +240,7 @@ fn violation(name: &str, known: &Known, example: &Counterexample, index: usize) 
         lines.extend(example.finding.help.iter().map(|help| format!("help: {help}")));
     }
     lines.dedup();
+    lines.extend(example.finding.span().and_then(|span| original_note(known.reading.map(), span)));
     let mut related = key_steps(trace, &at);
     related.extend(example.finding.labels.iter().skip(1).map(|label| (at(label.span), label.text.clone())));
     Diagnostic {

@@ -11,20 +11,26 @@ use super::state::State;
 use crate::session::ShownStep;
 use crate::session::results::Known;
 use crate::session::runs::KeptRun;
+use fabius_analysis::picture::{MovingPicture, moving_picture};
 use fabius_base::Span;
 use fabius_engine::{Counterexample, Loaded};
 use fabius_explore::Exploration;
-use fabius_witness::diagram::{Diagram, mermaid};
+use fabius_project::files;
+use fabius_witness::diagram::{Diagram, mermaid, plots};
+use fabius_witness::format::itf::itf;
 use fabius_witness::format::json::{step_record, stuck};
 use fabius_witness::format::ribbon::{Table, heading};
 use fabius_witness::format::text;
 use fabius_witness::{ProcessStatus, Snapshot, Trace};
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 use tower_lsp_server::jsonrpc::{ErrorCode, Result};
 
 /// A page of a trace has this many steps unless the client wants fewer.
 pub const PAGE_STEPS: usize = 200;
+/// Numbers of longer runs are not plotted.
+const PLOTTED_STEPS_MAX: usize = 5_000;
 /// More columns of values of a formula are not sent; those in the middle are left out.
 const RIBBON_COLUMNS_MAX: usize = 1000;
 
@@ -119,6 +125,7 @@ pub fn page(
         Of::Counterexample(_, example) => Some(&example.report),
         Of::Run(_) => None,
     };
+    let (picture, picture_problem) = if from == 1 { picture(&shown, model) } else { (None, None) };
     Ok(TracePage {
         property: property.clone(),
         counterexample: source.counterexample.unwrap_or_default(),
@@ -133,6 +140,9 @@ pub fn page(
         explanation: report.map(|report| report.explanation.clone()).unwrap_or_default(),
         advice: report.and_then(|report| report.advice.clone()),
         ribbon: (from == 1).then(|| ribbon(shown.trace)).flatten(),
+        plots: if from == 1 && shown.trace.len() <= PLOTTED_STEPS_MAX { plots(shown.trace) } else { Vec::new() },
+        picture,
+        picture_problem,
     })
 }
 
@@ -140,6 +150,20 @@ pub fn page(
 fn ribbon(trace: &Trace) -> Option<Ribbon> {
     let table = Table::of(trace.ribbon.as_ref()?, RIBBON_COLUMNS_MAX);
     Some(Ribbon { heading: heading(trace)?.to_owned(), table })
+}
+
+/// The drawing beside a model along a counterexample, if there is one, or why it cannot be shown.
+fn picture(shown: &Shown<'_>, model: &str) -> (Option<MovingPicture>, Option<String>) {
+    let path = files::picture_of(Path::new(model));
+    let Of::Counterexample(_, example) = &shown.of else { return (None, None) };
+    if !path.is_file() {
+        return (None, None);
+    }
+    let found = files::read_ordinary(&path).and_then(|svg| moving_picture(shown.loaded, example, &svg));
+    match found {
+        Ok(picture) => (Some(picture), None),
+        Err(why) => (None, Some(format!("{}: {why}", path.display()))),
+    }
 }
 
 /// The client shows a step: what is said about the formula is about that.
@@ -218,6 +242,7 @@ pub fn why(server: &State, model: &str, source: &TraceSource, step: usize, pid: 
 pub fn export(server: &State, model: &str, source: &TraceSource, format: ExportFormat) -> Result<Exported> {
     let shown = shown(server, model, source)?;
     let text = match (format, &shown.of) {
+        (ExportFormat::Itf, _) => serde_json::to_string(&itf(shown.trace, &shown.loaded.map)).unwrap_or_default(),
         (ExportFormat::Mermaid, _) => mermaid(&Diagram::of(shown.trace)),
         (ExportFormat::Trail, Of::Counterexample(_, example)) => example.trail(shown.loaded),
         (ExportFormat::Trail, Of::Run(run)) => run.trail().unwrap_or_default(),
@@ -226,7 +251,7 @@ pub fn export(server: &State, model: &str, source: &TraceSource, format: ExportF
             run.map_err(|why| error(ErrorCode::InternalError, why))?.save().text()
         }
         (ExportFormat::Run, Of::Run(_)) => {
-            return Err(error(ErrorCode::InvalidParams, "this run can be exported as text, mermaid or trail"));
+            return Err(error(ErrorCode::InvalidParams, "this run can be exported as text, mermaid, itf or trail"));
         }
         (ExportFormat::Text, _) => {
             let (layout, map) = (text::Layout::default(), &shown.loaded.map);

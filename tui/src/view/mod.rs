@@ -104,7 +104,8 @@ fn title(model: &Model, panel: Panel) -> String {
         Panel::Variables if model.changed_only => "Values (changed only)".to_owned(),
         Panel::Source => {
             let name = model.source.name.rsplit('/').next().unwrap_or_default();
-            format!("Source {name}")
+            let from = source::original(model).map_or_else(String::new, |original| format!(", from {original}"));
+            format!("Source {name}{from}")
         }
         other => other.title().to_owned(),
     }

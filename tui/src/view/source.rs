@@ -3,6 +3,7 @@
 use super::text::{put, span};
 use crate::model::{Model, Panel};
 use crate::theme::{Sign, Theme};
+use fabius_base::Original;
 use fabius_explore::Role;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -47,6 +48,13 @@ pub fn draw(model: &Model, buffer: &mut Buffer, area: Rect) {
             super::text::mark(buffer, area, row, theme.strong());
         }
     }
+}
+
+/// Where the statement of the last step was generated from.
+pub fn original(model: &Model) -> Option<Original> {
+    let (session, loaded) = (model.session.as_ref()?, model.loaded.as_ref()?);
+    let step = session.walk.step_to(session.walk.here())?;
+    loaded.map.original(step.fault_span)
 }
 
 /// The line of the last step.

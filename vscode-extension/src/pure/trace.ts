@@ -1,6 +1,6 @@
 // A counterexample as the trace panel knows it: everything, so that nothing has to be asked for again.
 
-import { CLAIM_PID, type Named, type Ribbon, type Standing, type StateAfter, type Step } from "../protocol";
+import { CLAIM_PID, type MovingPicture, type Named, type Plot, type Ribbon, type Standing, type StateAfter, type Step } from "../protocol";
 
 export interface TraceData {
   /** The model, as a person would name it. */
@@ -23,6 +23,11 @@ export interface TraceData {
   advice: string | null;
   /** Where the formula holds along the run; missing in pages that were exported before. */
   ribbon?: Ribbon | null;
+  /** The drawing beside the model along the run, or why it cannot be shown; missing in pages that were exported before. */
+  picture?: MovingPicture | null;
+  pictureProblem?: string | null;
+  /** How numbers change along the run; missing in pages that were exported before. */
+  plots?: Plot[];
 }
 
 /**

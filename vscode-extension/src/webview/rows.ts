@@ -34,6 +34,7 @@ export function rowOf(step: Step, index: number, of: Layout, loopStart: number |
     ...(step.printed ? [`prints ${JSON.stringify(step.printed)}`] : []),
     ...(step.notes ?? []).map((note) => `⚠ ${note.text}`),
     ...(step.fault ? [`✗ ${step.fault}`] : []),
+    ...(step.original ? [`from ${step.original.file}:${step.original.line}`] : []),
   ];
   const change = el("span", { class: "change" }, told.join("   "));
   const said = el("span", { class: "said", title: [`${who} ${step.text}`, ...told].join("\n") }, number, text, change);

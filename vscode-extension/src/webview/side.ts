@@ -14,6 +14,7 @@ export function side(
   filter: string,
   choose: (step: number) => void,
   filtered: (filter: string) => void,
+  around: { above: readonly HTMLElement[]; below: readonly HTMLElement[] },
 ): void {
   const box = el("input", { class: "filter", type: "search", placeholder: "Filter by name", "aria-label": "Filter values by name", value: filter });
   const table = el("table");
@@ -38,7 +39,7 @@ export function side(
   if (data.loopStart !== null) values.append(el("h2", {}, "The loop"), ring(data, step, data.loopStart, choose));
   const why = reasons(data);
   const focused = root.contains(document.activeElement) && document.activeElement instanceof HTMLInputElement;
-  root.replaceChildren(...(why ? [why] : []), values);
+  root.replaceChildren(...around.above, ...(why ? [why] : []), values, ...around.below);
   if (focused) box.focus();
 }
 

@@ -4,6 +4,8 @@ import { type Chart, chart, windowOf } from "../pure/chart";
 import { layout, ROW_HEIGHT } from "../pure/layout";
 import { search, type TraceData } from "../pure/trace";
 import { el } from "./dom";
+import { type OwnPicture, ownPicture } from "./picture";
+import { plotsOf } from "./plots";
 import { markColumn, ribbonTable } from "./ribbon";
 import { drawLanes, laneNames, rowOf } from "./rows";
 import { side } from "./side";
@@ -28,6 +30,7 @@ export class TraceView {
   private shown: number[] = [];
   private filter = "";
   private ribbon: HTMLElement | undefined;
+  private picture: OwnPicture | undefined;
   private readonly steps = el("section", { class: "steps", role: "listbox", tabindex: 0, "aria-label": "Steps" });
   private readonly canvas = el("div", { class: "canvas" });
   private readonly aside = el("aside", { "aria-label": "State after the step" });
@@ -78,6 +81,7 @@ export class TraceView {
     const button = el("button", { type: "button" }, "Export…");
     button.addEventListener("click", () => { this.actions.exportTrace(); });
     const header = el("header", {}, title, this.lanes, this.box, ...(this.actions.inEditor ? [button] : []));
+    this.picture = data.picture ? ownPicture(data.picture) : undefined;
     this.ribbon = data.ribbon ? ribbonTable(data.ribbon, (step) => { this.pick(step); }) : undefined;
     this.root.replaceChildren(header, this.steps, this.aside, ...(this.ribbon ? [this.ribbon] : []), this.keys());
     this.arrange();
@@ -94,7 +98,11 @@ export class TraceView {
     this.draw();
     if (this.ribbon && this.data.ribbon) markColumn(this.ribbon, this.data.ribbon, this.selected);
     const chosen = (other: number): void => { this.pick(other); };
-    side(this.aside, this.data, this.selected, this.filter, chosen, (filter) => { this.filter = filter; });
+    this.picture?.after(this.selected);
+    const problem = this.data.pictureProblem ? [el("p", { class: "claim" }, `The picture is not shown: ${this.data.pictureProblem}`)] : [];
+    const above = [...(this.picture ? [this.picture.element] : []), ...problem];
+    const below = this.data.plots?.length ? [plotsOf(this.data.plots, this.data.steps.length, this.selected, chosen)] : [];
+    side(this.aside, this.data, this.selected, this.filter, chosen, (filter) => { this.filter = filter; }, { above, below });
   }
 
   gone(): void {

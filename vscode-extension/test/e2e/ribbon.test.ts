@@ -2,7 +2,7 @@
 // its marked column follows the steps.
 
 import { strict as assert } from "node:assert";
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -13,8 +13,8 @@ import type { StateAfter, TracePage } from "../../src/protocol";
 import { page } from "../../src/pure/page";
 import { flat, folded, type TraceData } from "../../src/pure/trace";
 import style from "../../src/webview/style.css";
+import { ask, SERVER } from "./server";
 
-const SERVER = process.env["FABIUS_TEST_SERVER"] ?? "";
 const MODEL = `byte x; bool req, ack;
 active proctype P() { do :: req = 1; req = 0 :: x < 3 -> x++ :: ack = 1; ack = 0 od }
 ltl live { [] (req -> <> (ack && x < 2)) }
@@ -22,48 +22,6 @@ ltl live { [] (req -> <> (ack && x < 2)) }
 
 interface Report {
   properties: { name: string; violations: { ribbon?: { sentence: string; columns: number[]; rows: { formula: string; values: (boolean | null)[] }[]; decides?: { row: number; position: number } } }[] }[];
-}
-
-/** Answers of `fabius lsp` about a model, once its checks are over. */
-async function ask<T>(uri: string, use: (request: (method: string, params: object) => Promise<unknown>) => Promise<T>): Promise<T> {
-  const child = spawn(SERVER, ["lsp"], { stdio: ["pipe", "pipe", "ignore"], env: { ...process.env, FABIUS_CACHE: "off" } });
-  const waiting = new Map<number, (result: unknown) => void>();
-  let settled = (): void => undefined;
-  const over = new Promise<void>((resolve) => { settled = resolve; });
-  let bytes = Buffer.alloc(0);
-  child.stdout.on("data", (part: Buffer) => {
-    bytes = Buffer.concat([bytes, part]);
-    for (;;) {
-      const head = bytes.indexOf("\r\n\r\n");
-      const length = Number(/Content-Length: (\d+)/i.exec(bytes.subarray(0, Math.max(head, 0)).toString())?.[1] ?? NaN);
-      if (head < 0 || bytes.length < head + 4 + length) return;
-      const message = JSON.parse(bytes.subarray(head + 4, head + 4 + length).toString()) as { id?: number; method?: string; result?: unknown; params?: { running?: unknown } };
-      bytes = bytes.subarray(head + 4 + length);
-      if (message.method === "fabius/status" && message.params?.running === null) settled();
-      if (message.method && message.id !== undefined) send({ id: message.id, result: null });
-      else if (message.id !== undefined) waiting.get(message.id)?.(message.result);
-    }
-  });
-  const send = (message: object): void => {
-    const text = JSON.stringify({ jsonrpc: "2.0", ...message });
-    child.stdin.write(`Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`);
-  };
-  let last = 0;
-  const request = (method: string, params: object): Promise<unknown> => {
-    last += 1;
-    const id = last;
-    send({ id, method, params });
-    return new Promise((resolve) => { waiting.set(id, resolve); });
-  };
-  try {
-    await request("initialize", { processId: null, rootUri: null, capabilities: {}, initializationOptions: { status: true } });
-    send({ method: "initialized", params: {} });
-    send({ method: "textDocument/didOpen", params: { textDocument: { uri, languageId: "promela", version: 1, text: MODEL } } });
-    await over;
-    return await use(request);
-  } finally {
-    child.kill();
-  }
 }
 
 test("the panel shows where the formula holds, as the report says it", async () => {
@@ -80,7 +38,7 @@ test("the panel shows where the formula holds, as the report says it", async () 
   const told = (JSON.parse(text) as Report).properties[0]?.violations[0]?.ribbon;
   assert.ok(told);
   const uri = pathToFileURL(model).href;
-  const data = await ask(uri, async (request): Promise<TraceData> => {
+  const data = await ask(uri, MODEL, async (request): Promise<TraceData> => {
     const first = (await request("fabius/trace", { uri, property: "live" })) as TracePage;
     const start = flat((await request("fabius/step", { uri, property: "live", step: 0 })) as StateAfter);
     return { ...first, model: "live.pml", uri, steps: folded(first.page), start, births: {} };
@@ -89,7 +47,7 @@ test("the panel shows where the formula holds, as the report says it", async () 
   try {
     const file = path.join(folder, "page.html");
     writeFileSync(file, page("live", "nonce", readFileSync("dist/trace.js", "utf8"), style, data));
-    const shown = await browser.newPage({ viewport: { width: 1100, height: 700 } });
+    const shown = await browser.newPage({ viewport: { width: 1440, height: 800 } });
     await shown.goto(pathToFileURL(file).href);
     assert.ok((await shown.locator(".ribbon").innerText()).includes(`It says: ${told.sentence}.`));
     const rows = shown.locator(".ribbon tbody tr");

@@ -11,5 +11,6 @@ mod portfolio;
 mod prune;
 mod ranges;
 mod ribbon;
+mod runs;
 mod schedule;
 mod vacuity;

@@ -43,7 +43,7 @@ impl Preprocessor<'_> {
             "pragma" => self.pragma(word, rest),
             "line" => self.line_directive(word, rest),
             "ident" | "sccs" => {}
-            _ if word.kind == PpKind::Number => {}
+            _ if word.kind == PpKind::Number => self.line_marker(word, &text, rest.first()),
             _ => self.bad(word.span, format!("`#{text}` is not a directive of the preprocessor"), ""),
         }
         (self.outer_line, self.outer_span) = outer;
@@ -193,8 +193,23 @@ impl Preprocessor<'_> {
 
     fn line_directive(&mut self, word: PpToken, rest: &[PpToken]) {
         let rest = self.expand_alone(rest);
-        if rest.first().is_none_or(|t| t.kind != PpKind::Number) {
-            self.bad(word.span, "`#line` needs the number of a line", "write `#line 12 \"file\"`, or remove it");
+        match rest.first().filter(|number| number.kind == PpKind::Number) {
+            Some(number) => {
+                let line = self.spell(number);
+                self.line_marker(word, &line, rest.get(1));
+            }
+            None => {
+                self.bad(word.span, "`#line` needs the number of a line", "write `#line 12 \"file\"`, or remove it")
+            }
+        }
+    }
+
+    /// Remembers from which line, and of which file, the following lines come.
+    fn line_marker(&mut self, word: PpToken, line: &str, file: Option<&PpToken>) {
+        let file = file.map(|token| self.spell(token));
+        let name = file.as_deref().and_then(|name| name.strip_prefix('"')?.strip_suffix('"'));
+        if let Ok(line) = line.parse() {
+            self.map.add_line_marker(word.span.file, word.span.start, line, name.map(Into::into));
         }
     }
 

@@ -7,10 +7,12 @@
 
 mod lanes;
 mod mermaid;
+mod plot;
 mod svg;
 
 pub use lanes::lanes;
 pub use mermaid::mermaid;
+pub use plot::{Plot, PlotPoint, plot_line, plots, plots_svg};
 pub use svg::svg;
 
 use fabius_base::Span;

@@ -60,6 +60,19 @@ pub struct StepRecord {
     /// What is wrong with the step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fault: Option<String>,
+    /// Where the statement was generated from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub original: Option<OriginalRecord>,
+}
+
+/// The place of an original text from which a generated model comes, as a `#line` directive says.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
+pub struct OriginalRecord {
+    /// The name of the file, as the directive writes it.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
 }
 
 /// What surprises people about a step.
@@ -228,6 +241,7 @@ pub fn step_record(step: &Step, source: &SourceMap) -> StepRecord {
         held_back: step.held_back.iter().map(|delayed| held_back(delayed, source)).collect(),
         notes: step.notes.iter().map(|note| note_record(note, source)).collect(),
         fault: step.fault.map(|fault| fault.to_string()),
+        original: original(source, step.actor.span),
     }
 }
 
@@ -272,6 +286,11 @@ fn standing_record(status: &ProcessStatus, source: &SourceMap) -> ProcessStatusR
         column,
         waiting: waiting.collect(),
     }
+}
+
+fn original(source: &SourceMap, span: Span) -> Option<OriginalRecord> {
+    let original = source.original(span)?;
+    Some(OriginalRecord { file: original.file.to_string(), line: original.line })
 }
 
 fn place(source: &SourceMap, span: Span) -> (String, u32, u32) {

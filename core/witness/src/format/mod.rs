@@ -1,5 +1,6 @@
 //! Traces for people and for other tools.
 
+pub mod itf;
 pub mod json;
 pub mod ribbon;
 pub mod text;

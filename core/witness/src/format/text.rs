@@ -197,7 +197,15 @@ impl<'a> Page<'a> {
 
     pub(crate) fn place(&self, span: fabius_base::Span) -> String {
         let position = self.source.position(span);
-        if self.with_file { format!("{}:{}", position.file, position.line) } else { format!("line {}", position.line) }
+        let place = if self.with_file {
+            format!("{}:{}", position.file, position.line)
+        } else {
+            format!("line {}", position.line)
+        };
+        match self.source.original(span) {
+            Some(original) => format!("{place} ({original})"),
+            None => place,
+        }
     }
 
     /// One step: number, place and statement, and beside or beneath it what it did.

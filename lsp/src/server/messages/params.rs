@@ -115,6 +115,8 @@ pub enum ExportFormat {
     Trail,
     /// A saved run, which the explorers and the debugger open, also in a model that was edited since.
     Run,
+    /// The Informal Trace Format, which tools for TLA+ and Quint read.
+    Itf,
 }
 
 /// Parameters of `fabius/executions`.

@@ -1,6 +1,8 @@
 //! Runs: pages of steps, states, and what processes wait for.
 
+use fabius_analysis::picture::MovingPicture;
 use fabius_engine::report::ViolationClass;
+use fabius_witness::diagram::Plot;
 use fabius_witness::format::json::{ProcessStatusRecord, StepRecord};
 use fabius_witness::format::ribbon::Table;
 use serde::Serialize;
@@ -39,6 +41,12 @@ pub struct TracePage {
     pub advice: Option<String>,
     /// Where the formula or claim holds; of the first page only, if the run has one.
     pub ribbon: Option<Ribbon>,
+    /// How numbers change along the run; of the first page only, and of a run of at most 5 000 steps.
+    pub plots: Vec<Plot>,
+    /// The drawing beside the model, as it moves along the run; of the first page only, if there is one.
+    pub picture: Option<MovingPicture>,
+    /// Why the drawing beside the model cannot be shown, if there is one that cannot.
+    pub picture_problem: Option<String>,
 }
 
 /// Where a formula and its parts hold along a run, or where a claim is. Position `p` is the state after `p` steps.
