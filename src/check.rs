@@ -6,7 +6,7 @@ use crate::render::text;
 use crate::reporter::Reporter;
 use crate::so_far::SoFar;
 use crate::stop::Interrupts;
-use crate::{diagram, exit, output};
+use crate::{diagram, exit, itf, output, trail};
 use fabius_base::{Cancel, Finding, Limits, StopReason};
 use fabius_engine::settings::{Progress, Shard, ThreadCount, VacuityExtent};
 use fabius_engine::{CheckContext, Cycles, Event, Fairness, Loaded, Order, Outcome, Settings, Storage};
@@ -34,16 +34,16 @@ pub fn run(args: &Check) -> u8 {
     let args = &Check { keep_going: args.keep_going || args.baseline.is_used(), ..args.clone() };
     let interrupts = Interrupts::listen();
     let mut settings = settings(args);
+    if let Err(why) = refuse(args) {
+        let _ = writeln!(anstream::stderr(), "error: {why}");
+        return exit::FAULTY;
+    }
     let asked = args.checkpoints.checkpoint_files().and_then(|files| {
         settings.checkpoint_files = files;
         settings.processes = args.others.all(args.question.max_memory)?;
         Ok(())
     });
     if let Err(why) = asked {
-        let _ = writeln!(anstream::stderr(), "error: {why}");
-        return exit::FAULTY;
-    }
-    if let Err(why) = refuse(args) {
         let _ = writeln!(anstream::stderr(), "error: {why}");
         return exit::FAULTY;
     }
@@ -77,6 +77,9 @@ pub fn run(args: &Check) -> u8 {
 pub(crate) fn refuse(args: &Check) -> Result<(), String> {
     diagram::check_flags(args)?;
     picture::check(args.picture.as_ref(), args.formats.format() == Format::Html)?;
+    trail::check_flags(args)?;
+    itf::check_flags(args)?;
+    args.checkpoints.check_flags(args.files.len())?;
     args.question.check_formulas()?;
     args.formats.check()
 }

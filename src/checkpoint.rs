@@ -19,6 +19,20 @@ pub struct CheckpointFlags {
 }
 
 impl CheckpointFlags {
+    /// Refuses one file for the searches of several models.
+    ///
+    /// # Errors
+    /// Why it is refused.
+    pub fn check_flags(&self, models: usize) -> Result<(), String> {
+        match [("--checkpoint", &self.checkpoint), ("--resume", &self.resume)]
+            .into_iter()
+            .find(|(_, file)| file.is_some())
+        {
+            Some((flag, _)) if 1 < models => Err(format!("{flag} is about one search, and several models are checked")),
+            _ => Ok(()),
+        }
+    }
+
     /// What is kept, and what to go on from.
     ///
     /// # Errors

@@ -28,6 +28,9 @@ Exit codes:
   3  the input is faulty (the model, a file or a flag), or the output cannot be written
   4  an internal error of fabius";
 
+/// The part of the time limit after which no more states are looked at, in tenths; the rest is for comparing them, which takes several
+/// times as long.
+const SEARCH_TENTHS: u32 = 1;
 /// More states are not looked at, unless somebody says so.
 const STATES_MAX: u64 = 100_000;
 /// This many rows are shown.
@@ -100,7 +103,10 @@ pub fn run(args: &CostFlags) -> u8 {
     };
     let limits = asked::limits(Some(args.max_states.unwrap_or(STATES_MAX)), args.max_memory);
     let _memory = memory::Watch::start(args.max_memory.unwrap_or_else(memory::default_bytes), &cancel);
-    let done = asked::until_stopped(&cancel, loaded, move |loaded, cancel, _| costs(loaded, limits, cancel));
+    // What is known when the time is up has to be compared, too.
+    let search = cancel.part();
+    let _search_timer = Timer::start(args.timeout.map(|time| time / 10 * SEARCH_TENTHS), &search);
+    let done = asked::until_stopped(&cancel, loaded, move |loaded, cancel, _| costs(loaded, limits, &search, cancel));
     match done {
         Ok((loaded, Some(found))) => tell(args, &loaded, &found),
         Ok((_, None)) if cancel.requested().is_none() => exit::FAULTY,

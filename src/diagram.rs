@@ -41,6 +41,10 @@ pub fn check_flags(args: &Check) -> Result<(), String> {
         Some(Some(path)) if !matches!(extension(path), "svg" | "mmd" | "txt") => {
             Err(format!("--diagram={}: the name of the file must end in {EXTENSIONS}", path.display()))
         }
+        Some(Some(path)) if 1 < args.files.len() => Err(format!(
+            "--diagram={} names one file, and several models are checked: check them one by one",
+            path.display()
+        )),
         Some(None) if args.events || !args.formats.is_text() => Err(
             "--diagram draws into the text for people, which is not printed here: name a file, as in --diagram=run.svg"
                 .to_owned(),
@@ -56,8 +60,9 @@ fn extension(path: &Path) -> &str {
     path.extension().and_then(|extension| extension.to_str()).unwrap_or_default()
 }
 
-/// Writes the diagrams of counterexamples to files, if that was asked for; returns what to tell about them.
-pub fn write(loaded: &Loaded, outcome: &Outcome, args: &Check) -> Vec<String> {
+/// Writes the diagrams of counterexamples to files, if that was asked for; returns what to tell about them, as an error if one
+/// could not be written.
+pub fn write(loaded: &Loaded, outcome: &Outcome, args: &Check) -> Vec<Result<String, String>> {
     let Some(wanted) = args.diagram.as_ref().and_then(Option::as_deref) else { return Vec::new() };
     let many = outcome.counterexamples.len() > 1;
     let examples = outcome.counterexamples.iter().enumerate().map(|(i, example)| {
@@ -69,8 +74,8 @@ pub fn write(loaded: &Loaded, outcome: &Outcome, args: &Check) -> Vec<String> {
             _ => plain(&diagram::lanes(&Diagram::of(trace), trace, map, Layout { width: WIDTH, ..Layout::default() })),
         };
         match std::fs::write(&path, written) {
-            Ok(()) => format!("diagram written to {}", path.display()),
-            Err(error) => format!("the diagram could not be written to {}: {error}", path.display()),
+            Ok(()) => Ok(format!("diagram written to {}", path.display())),
+            Err(error) => Err(format!("error: the diagram could not be written to {}: {error}", path.display())),
         }
     });
     examples.collect()

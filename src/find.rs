@@ -5,6 +5,7 @@ use crate::render::numbers::{count, counted, memory, seconds};
 use crate::render::paint::{BAD, FAINT, GOOD, STRONG, UNSURE, paint};
 use crate::render::text;
 use crate::stop::Interrupts;
+use crate::trail::{UNNAMED, is_stdin};
 use crate::{asked, check, exit, output};
 use anstream::AutoStream;
 use clap::Args;
@@ -84,6 +85,10 @@ pub struct Find {
 
 /// Looks for a run in which a pattern comes true, and shows it; returns the exit code.
 pub fn run(args: &Find) -> u8 {
+    if args.trail == Some(None) && is_stdin(&args.file) {
+        output::complain(&format!("error: {UNNAMED}"));
+        return exit::FAULTY;
+    }
     let cancel = Cancel::new();
     Interrupts::listen().watch(&cancel);
     let _timer = Timer::start(args.timeout, &cancel);

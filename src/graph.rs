@@ -125,7 +125,7 @@ pub fn run(args: &Graph) -> u8 {
     let code = match graph.stopped {
         None => 0,
         Some(why) => {
-            output::complain(&format!("the graph is a part of {}: {why}", counted(graph.states as u64, "state")));
+            output::complain(&format!("the graph is incomplete ({}): {why}", counted(graph.states as u64, "state")));
             exit::UNDECIDED
         }
     };

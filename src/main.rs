@@ -17,6 +17,7 @@ mod executions;
 mod exit;
 mod explain;
 mod explore;
+mod exported;
 mod find;
 mod formats;
 mod graph;

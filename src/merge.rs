@@ -109,6 +109,15 @@ fn model(parts: &[&Part]) -> Result<Value, String> {
         }
     }
     let names: Vec<&str> = properties(first).map(|property| text(property, "name")).collect();
+    for part in parts {
+        // What only another part has would be lost.
+        if let Some(name) = properties(part).map(|property| text(property, "name")).find(|name| !names.contains(name)) {
+            return Err(format!(
+                "{} has no property `{name}`, and {} has: they are of different checks",
+                first.from, part.from
+            ));
+        }
+    }
     let properties = names.iter().map(|name| property(name, parts)).collect::<Result<Vec<_>, _>>()?;
     let worst = ["violated", "undecided"].into_iter().find(|verdict| {
         properties.iter().any(|property| property.get("verdict").and_then(Value::as_str) == Some(verdict))
@@ -304,12 +313,7 @@ fn listed(numbers: &[u64]) -> String {
 }
 
 fn other_check(first: &Part, part: &Part, what: &str) -> String {
-    format!(
-        "{} and {} are of different checks: the {what} differ{}",
-        first.from,
-        part.from,
-        if what.ends_with("flags") { "" } else { "s" }
-    )
+    format!("{} and {} are of different checks: the {what} differ", first.from, part.from)
 }
 
 fn properties(part: &Part) -> impl Iterator<Item = &Object> {

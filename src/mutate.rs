@@ -8,7 +8,7 @@ use crate::{asked, check, exit, output};
 use anstream::AutoStream;
 use clap::Args;
 use fabius_base::{Cancel, StopReason};
-use fabius_engine::{Loaded, Settings, plan, strategy};
+use fabius_engine::{Loaded, Settings, Verdict, plan, strategy};
 use fabius_mutation::report::{MutantOutcome, MutantReport, MutationReport, MutationStop};
 use fabius_mutation::{MutationContext, MutationRequest, mutation};
 use fabius_supervise::{Timer, Unfinished, Voice};
@@ -172,7 +172,11 @@ fn shown(report: &MutationReport) -> String {
     let asked: Vec<&str> = report.properties.iter().filter(|it| it.counts).map(|it| it.name.as_str()).collect();
     let others: Vec<&str> = report.properties.iter().filter(|it| !it.counts).map(|it| it.name.as_str()).collect();
     if asked.is_empty() {
-        let _ = writeln!(text, "no property of the model was proved, so none can notice a change");
+        let verdicts: Vec<String> =
+            report.properties.iter().map(|it| format!("{} is {}", it.name, not_proved(it.verdict))).collect();
+        let stopped = report.stopped.map_or_else(String::new, |stop| format!("; {}", words(stop)));
+        let found = verdicts.join(", ");
+        let _ = writeln!(text, "no property of the model was proved, so none can notice a change: {found}{stopped}");
         return text;
     }
     for (outcome, title, style) in [
@@ -219,15 +223,33 @@ fn shown(report: &MutationReport) -> String {
     }
     if 0 < report.not_checked {
         let why = match report.stopped {
-            Some(MutationStop::Timeout) => "the time allowed was used up",
-            Some(MutationStop::Cancelled) => "interrupted",
-            Some(MutationStop::Memory) => "the memory allowed was used up",
+            Some(stop) => words(stop),
             None => "--limit allows no more",
         };
         let _ =
             writeln!(text, "{}", paint(FAINT, format!("{} not checked: {why}", counted(report.not_checked, "change"))));
     }
     text
+}
+
+/// Why it ended early.
+fn words(stop: MutationStop) -> &'static str {
+    match stop {
+        MutationStop::Timeout => "the time allowed was used up",
+        MutationStop::Cancelled => "interrupted",
+        MutationStop::Memory => "the memory allowed was used up",
+    }
+}
+
+/// What is known of a property that was not proved.
+fn not_proved(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Violated => "violated",
+        Verdict::Faulty => "faulty",
+        Verdict::Undecided => "undecided",
+        // A proof that rests on less than all states.
+        Verdict::Holds => "not known to hold in every state",
+    }
 }
 
 /// A mutant in a line: what stood there, what stands there now, who noticed.

@@ -137,11 +137,11 @@ fn add(args: &PinFlags, loaded: Loaded, mut pins: Pins, beside: &Path, cancel: &
         let pin = example.zip(written).and_then(|(example, written)| Pin::of(called, expect, example, &written));
         let reason = match example {
             Some(_) => "the one that was found cannot be told in the model as it is written".to_owned(),
-            None => outcome.report.reason,
+            None => outcome.report.reason.clone(),
         };
-        let _ = result.send((pin, reason));
+        let _ = result.send((pin, reason, outcome.failure));
     });
-    let (pin, reason) = match done {
+    let (pin, reason, failure) = match done {
         Ok(found) => found,
         Err(_) if cancel.requested().is_none() => return exit::INTERNAL,
         Err(why) => {
@@ -149,6 +149,10 @@ fn add(args: &PinFlags, loaded: Loaded, mut pins: Pins, beside: &Path, cancel: &
             return exit::UNDECIDED;
         }
     };
+    if let Some(failure) = failure {
+        output::complain(&failure);
+        return exit::INTERNAL;
+    }
     let Some(pin) = pin else {
         output::complain(&format!("error: there is no run to pin: {reason}"));
         return exit::UNDECIDED;

@@ -29,6 +29,8 @@ pub struct Reporter {
     checked: Vec<Checked>,
     /// The first write that failed.
     failed: Option<io::Error>,
+    /// A trail or another file of a run could not be written, which was told.
+    unwritten: bool,
     /// Whether there is still anything to say.
     voice: Voice,
 }
@@ -59,6 +61,7 @@ impl Reporter {
             early: EarlyExamples::default(),
             checked: Vec::new(),
             failed: None,
+            unwritten: false,
             voice: Voice::default(),
         }
     }
@@ -132,11 +135,14 @@ impl Reporter {
             self.write(&report);
         }
         let args = &self.args;
-        let written = [trail::write, itf::write, diagram::write].map(|write| write(loaded, outcome, args)).concat();
-        for message in written {
-            match self.kind {
-                Kind::Text => self.write(&format!("{message}\n")),
-                _ => complain(&message),
+        for told in [trail::write, itf::write, diagram::write].map(|write| write(loaded, outcome, args)).concat() {
+            match (&self.kind, told) {
+                (Kind::Text, Ok(message)) => self.write(&format!("{message}\n")),
+                (_, Ok(message)) => complain(&message),
+                (_, Err(why)) => {
+                    self.unwritten = true;
+                    complain(&why);
+                }
             }
         }
         if let Some(failure) = &outcome.failure {
@@ -194,7 +200,8 @@ impl Reporter {
             self.note(written);
         }
         let failed = output::code(self.failed.map_or(Ok(()), Err));
-        [code, failed].into_iter().fold(worst, exit::worse)
+        let unwritten = if self.unwritten { exit::FAULTY } else { 0 };
+        [code, failed, unwritten].into_iter().fold(worst, exit::worse)
     }
 
     /// Says something about all files, beside the document if there is one.

@@ -2,6 +2,7 @@
 
 use crate::args::{parse_count, parse_duration, parse_size};
 use crate::delays::DelayFlags;
+use crate::exported::Surroundings;
 use crate::render::numbers::{count, counted};
 use crate::render::paint::{FAINT, paint};
 use crate::render::schedule as render;
@@ -146,7 +147,7 @@ pub fn run(args: &Schedule) -> u8 {
             return exit::FAULTY;
         }
     };
-    let all = stops.all.clone();
+    let (all, surroundings) = (stops.all.clone(), Surroundings::of(&loaded));
     let scheduled = match scheduled_until(stops, loaded, request(args, scheduler), args.json) {
         Ok(scheduled) => scheduled,
         // It panicked, which was told.
@@ -182,15 +183,15 @@ pub fn run(args: &Schedule) -> u8 {
             "nothing is left out of the sections: no shared variable or channel serves nothing but waiting",
         );
     }
-    let written = args.export.as_ref().map_or(0, |path| write(path, args, &scheduled));
+    let written = args.export.as_ref().map_or(0, |path| write(path, args, &surroundings, &scheduled));
     exit::worse(exit::worse(code(report), printed), written)
 }
 
 /// Writes the model that waits by itself; returns the exit code.
-fn write(path: &Path, args: &Schedule, scheduled: &Scheduled) -> u8 {
+fn write(path: &Path, args: &Schedule, surroundings: &Surroundings, scheduled: &Scheduled) -> u8 {
     let why = match &scheduled.export {
         Some(Ok(export)) => {
-            let text = header(&args.file, export) + &export.text;
+            let text = header(&args.file, export) + surroundings.macros() + &export.text;
             return match std::fs::write(path, text) {
                 Ok(()) => {
                     let states = counted(export.states, "state");
@@ -199,6 +200,7 @@ fn write(path: &Path, args: &Schedule, scheduled: &Scheduled) -> u8 {
                         "written to `{}`, and checked: no error, {states}{which}",
                         path.display()
                     ));
+                    surroundings.tell_missing(path);
                     0
                 }
                 Err(error) => {

@@ -139,12 +139,18 @@ pub fn run(args: &Check) -> u8 {
     let mut out = args.color.stdout();
     let mut written = Ok(());
     let mut cells: Vec<Cell> = Vec::new();
+    let mut failed = 0;
     for values in combinations {
         let cell = match why_not(&values, args, &cells, until, &interrupts) {
             Some(why) => Cell::unchecked(named(&args.sweep.sweep, &values), why),
             None => match checked(&values, args, until, &interrupts) {
                 Ok(cell) => cell,
-                Err(code) => return code,
+                Err(code) if cells.is_empty() => return code,
+                // What was found out before is told all the same.
+                Err(code) => {
+                    failed = code;
+                    break;
+                }
             },
         };
         if !is_json && written.is_ok() {
@@ -156,7 +162,7 @@ pub fn run(args: &Check) -> u8 {
         cells.push(cell);
     }
     let predictions = predictions(&args.sweep.sweep, &cells);
-    let code = cells.iter().map(|cell| cell.code).fold(0, exit::worse);
+    let code = cells.iter().map(|cell| cell.code).fold(failed, exit::worse);
     let printed = if is_json {
         let file = args.files[0].display().to_string();
         let parameters = &args.sweep.sweep[..];
@@ -234,7 +240,7 @@ fn why_not(
     let last = args.sweep.sweep.last()?;
     let smaller = cells.last()?;
     let same_others = args.sweep.sweep.iter().zip(values).rev().skip(1).all(|(p, v)| smaller.values[&p.name] == *v);
-    let limited = smaller.not_checked.is_some() || smaller.code == exit::UNDECIDED;
+    let limited = smaller.code == exit::UNDECIDED;
     (same_others && limited).then(|| match &smaller.not_checked {
         Some(why) => why.clone(),
         None => format!("{} = {} was undecided", last.name, smaller.values[&last.name]),
@@ -304,7 +310,8 @@ fn cell(values: BTreeMap<String, i64>, loaded: &Loaded, outcome: &Outcome) -> Re
         let errors: Vec<_> = errors.cloned().collect();
         let _ = write!(anstream::stderr(), "{}", text::findings(&loaded.map, &errors));
         output::complain(&format!("error: {} with {}: {}", report.file, in_line(&values), report.reason));
-        return Err(exit::FAULTY);
+        let why = errors.first().map_or(report.reason.as_str(), |finding| &finding.headline);
+        return Ok(Cell { code: exit::FAULTY, ..Cell::unchecked(values, format!("faulty: {why}")) });
     }
     if code == exit::INTERNAL {
         output::complain(outcome.failure.as_deref().unwrap_or(&report.reason));

@@ -6,19 +6,43 @@ use fabius_engine::{Counterexample, Loaded, Outcome};
 use fabius_witness::format::trail::names_claim;
 use std::path::{Path, PathBuf};
 
-/// Writes the trails that were asked for; returns what to tell about them.
-pub fn write(loaded: &Loaded, outcome: &Outcome, args: &Check) -> Vec<String> {
+/// Why there is no place for a trail.
+pub const UNNAMED: &str =
+    "a model from standard input has no file beside which a trail could be: name one, as in --trail=FILE";
+
+/// Refuses one file for the trails of several models, and a trail without a name beside standard input.
+///
+/// # Errors
+/// Why it is refused.
+pub fn check_flags(args: &Check) -> Result<(), String> {
+    match args.trail.as_ref().map(Option::as_deref) {
+        Some(Some(path)) if 1 < args.files.len() => Err(format!(
+            "--trail={} names one file, and several models are checked: leave the name out, and each has its own",
+            path.display()
+        )),
+        Some(None) if args.files.iter().any(|file| is_stdin(file)) => Err(UNNAMED.to_owned()),
+        _ => Ok(()),
+    }
+}
+
+/// Whether a model comes from standard input, beside which there is no place for a trail.
+pub fn is_stdin(file: &Path) -> bool {
+    file.as_os_str() == "-"
+}
+
+/// Writes the trails that were asked for; returns what to tell about them, as an error if one could not be written.
+pub fn write(loaded: &Loaded, outcome: &Outcome, args: &Check) -> Vec<Result<String, String>> {
     let Some(wanted) = &args.trail else { return Vec::new() };
     let many = outcome.counterexamples.len() > 1;
     let mut told = Vec::new();
     for (i, example) in outcome.counterexamples.iter().enumerate() {
         let number = many.then_some(i + 1);
         let Some(path) = path_of(&loaded.name, wanted.as_deref(), number) else {
-            return vec!["no trail was written: name a file for it, as in --trail=FILE".to_owned()];
+            return vec![Err(format!("error: {UNNAMED}"))];
         };
         let trail = example.trail(loaded);
         told.push(match std::fs::write(&path, &trail) {
-            Ok(()) => match refused_by_spin(loaded) {
+            Ok(()) => Ok(match refused_by_spin(loaded) {
                 Some(line) => format!(
                     "trail written to {}; Spin cannot replay it, since it refuses this model (line {line}: see the warning)",
                     path.display()
@@ -28,8 +52,8 @@ pub fn write(loaded: &Loaded, outcome: &Outcome, args: &Check) -> Vec<String> {
                     let lines = std::iter::once(format!("trail written to {}; {hint}", path.display()));
                     lines.chain(left_out(example, &trail)).collect::<Vec<_>>().join("\n")
                 }
-            },
-            Err(error) => format!("the trail could not be written to {}: {error}", path.display()),
+            }),
+            Err(error) => Err(format!("error: the trail could not be written to {}: {error}", path.display())),
         });
     }
     told

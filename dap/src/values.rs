@@ -4,6 +4,7 @@ use crate::repl;
 use crate::show::{CHANGED, CHANNELS, GLOBALS, GROUPS, LOCALS, full_name};
 use fabius_explore::{Exploration, Value as Shown};
 use serde_json::{Value, json};
+use std::collections::HashMap;
 
 /// The value of an array or a structure is shown with this many characters at most.
 const TEXT_MAX: usize = 400;
@@ -85,7 +86,7 @@ impl References {
         };
         let candidates = if owner.is_some() { [owner, owner] } else { [pid, None] };
         let values = candidates.into_iter().map(of).find(|values| !values.is_empty())?;
-        Some(self.shown(e, &path, &path, &values))
+        Some(self.shown(e, &path, &path, &gathered(&path, values)))
     }
 
     /// The parts of an array, a structure or (with an empty name) a scope.
@@ -138,6 +139,28 @@ fn part_of<'a>(variable: &'a str, whole: &str) -> &'a str {
         None => rest.char_indices().skip(1).find(|(_, c)| matches!(c, '[' | '.')).map(|(at, _)| at),
     };
     &variable[..end.map_or(variable.len(), |end| start + end)]
+}
+
+/// The values of an array or a structure with those of each of its parts together: channels, which come behind all other values,
+/// beside the other fields of their structure.
+fn gathered(name: &str, values: Vec<Shown>) -> Vec<Shown> {
+    if values.iter().any(|value| value.name == name) {
+        return values;
+    }
+    let mut at: HashMap<String, usize> = HashMap::new();
+    let mut parts: Vec<Vec<Shown>> = Vec::new();
+    for value in values {
+        let index = *at.entry(part_of(&value.name, name).to_owned()).or_insert(parts.len());
+        if index == parts.len() {
+            parts.push(Vec::new());
+        }
+        parts[index].push(value);
+    }
+    let together = |part: Vec<Shown>| match part.as_slice() {
+        [_] => part,
+        several => gathered(&part_of(&several[0].name, name).to_owned(), part),
+    };
+    parts.into_iter().flat_map(together).collect()
 }
 
 /// An array or a structure in one line: `{1, 2}`, `{role: 1, log: {0, 0}}`.

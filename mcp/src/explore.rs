@@ -35,7 +35,12 @@ pub(crate) fn explore(arguments: &Value, cancel: &Cancel) -> Result<Value, Strin
         }
         let choices = e.choices();
         let choice = number.checked_sub(1).and_then(|at| choices.get(at)).ok_or_else(|| {
-            format!("step {} cannot be number {number}: {} choices are possible there", index + 1, choices.len())
+            let possible = match choices.len() {
+                0 => "no step is possible there".to_owned(),
+                1 => "the only choice there is number 1".to_owned(),
+                count => format!("the choices there are numbered from 1 to {count}"),
+            };
+            format!("step {} cannot be number {number}: {possible}", index + 1)
         })?;
         e.choose(choice)?;
     }

@@ -387,7 +387,10 @@ impl Seen {
                         self.end(&name);
                     }
                 }
-                Notice::Failed(name, failure) => eprintln!("{name}: {failure}"),
+                Notice::Failed(name, failure) => {
+                    eprintln!("{name}: {failure}");
+                    self.looks.entry(name).or_default().code = exit::INTERNAL;
+                }
                 Notice::Changed(_)
                 | Notice::Progress(_)
                 | Notice::Hints(_)

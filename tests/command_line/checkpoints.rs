@@ -253,9 +253,10 @@ fn layout_does_not_matter_and_the_bound_may_grow() {
     let file = scratch.path("search");
     let text = std::fs::read_to_string(model("lcr.pml")).expect("there");
     let (first, second) = (scratch.path("first.pml"), scratch.path("second.pml"));
-    std::fs::write(&first, &text).expect("written");
-    std::fs::write(&second, format!("/* Read again. */\n\n{text}")).expect("written");
-    let flags = ["--delay", "rtc", "-DN=3"];
+    std::fs::write(&first, format!("{text}\nltl few {{ [] (_nr_pr < 99) }}\n")).expect("written");
+    let again = format!("/* Read again. */\n\n{text}\nltl few {{ [](_nr_pr  <  99) }}\n");
+    std::fs::write(&second, again).expect("written");
+    let flags = ["--delay", "rtc", "-DN=3", "--property", "safety"];
     check(&[&flags[..], &["--max-delays", "1", "--checkpoint", &file, &first]].concat());
     let (code, resumed) = check(&[&flags[..], &["--max-delays", "3", "--resume", &file, &second]].concat());
     let (whole_code, whole) = check(&[&flags[..], &["--max-delays", "3", &second]].concat());

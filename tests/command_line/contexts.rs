@@ -44,6 +44,30 @@ fn the_model_that_is_written_goes_wrong_as_well() {
     let (model, written) = (scratch.file("model.pml", LOCKS), scratch.file("wrong.pml", ""));
     run(&["contexts", &model, "--export", &written]).expect(1);
     run(&["check", &written]).expect(1).says("deadlock after");
+    // With the macros of the command line, without which nothing goes wrong.
+    let text = "#ifndef N\n#define N 0\n#endif\nproctype P() { assert(N == 0) } // the end";
+    let model = scratch.file("macros.pml", text);
+    run(&["contexts", &model, "-D", "N=3", "--processes", "1", "--export", &written]).expect(1);
+    run(&["check", &written]).expect(1).says("this assertion can fail");
+    let part = scratch.file("part.h", "byte x;\n");
+    let model = scratch.file("parts.pml", "#include \"part.h\"\nproctype P() { x++; assert(x < 2) }\n");
+    let elsewhere = Scratch::new().expect("a folder can be made");
+    let there = elsewhere.file("wrong.pml", "");
+    let told = run(&["contexts", &model, "--export", &there]).expect(1).err;
+    assert!(told.contains("includes `part.h`, which cannot be found from there"), "{told} {part}");
+}
+
+#[test]
+fn numbers_of_contexts_too_large_to_be_counted_are_no_error() {
+    let text = "byte a, b, c, d, e, f, g, h; proctype P() { skip } proctype Q(byte n, m, o) { skip }";
+    let names = ["a", "b", "c", "d", "e", "f", "g", "h"];
+    let inputs: Vec<String> = names.iter().map(|name| format!("--input={name}=0..255")).collect();
+    let inputs: Vec<&str> = inputs.iter().map(String::as_str).collect();
+    let told = on(text, &[&inputs[..], &["--type", "P", "--max-contexts", "5"]].concat()).expect(2);
+    told.says("of the first 5 contexts").says("not all contexts were checked");
+    let many = ["--values", "n=0..999", "--values", "m=0..999", "--values", "o=0..999"];
+    let refused = on(text, &many).expect(3);
+    assert!(refused.err.contains("`Q` has more than 10000 lists of arguments"), "{}", refused.err);
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn limits_are_obeyed_and_told_and_nonsense_is_refused() {
     let large = run(&["models/leader.pml"]).expect(3);
     assert!(large.err.contains("a picture of more than 300 cannot be read"), "{}", large.err);
     let unknown = run(&["models/peterson.pml", "--by", "nobody"]).expect(3);
-    assert!(unknown.err.contains("no variable is called nobody in any state; there are"), "{}", unknown.err);
+    assert!(unknown.err.contains("no variable is called `nobody` in any state; there are"), "{}", unknown.err);
     run(&["models/peterson.pml", "--automata", "--by", "turn"]).expect(3);
     run(&["models/peterson.pml", "--timeout", "0"]).expect(2);
 }

@@ -71,8 +71,11 @@ fn what_does_not_fit_together_is_refused_and_what_is_missing_is_named() {
     refused(&[&folder.file("none.json", "{}")], "is no report of `fabius check --json`");
     refused(&[&folder.file("cut.json", "{\"tool\": ")], "is no report of `fabius check --json`");
     refused(&["/nowhere.json"], "cannot read /nowhere.json");
+    let formula = part("formula.json", &["--shard", "3/4", "--ltl", "[] (x < 1)", "--property", "ltl"]);
+    refused(&[&one, &formula], "1.json has no property `formula`");
+    refused(&[&formula, &one], "are of different checks");
     folder.file("race.pml", RACE.replace("old + 1", "old + 2"));
-    refused(&[&one, &part("other.json", &["--shard", "3/4"])], "are of different checks: the models differ");
+    refused(&[&one, &part("other.json", &["--shard", "3/4"])], "are of different checks: the models differ\n");
 }
 
 #[test]

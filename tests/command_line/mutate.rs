@@ -33,12 +33,13 @@ fn what_no_property_notices_is_named_first() {
 fn all_noticed_none_asked_and_limits_have_codes_of_their_own() {
     let strict = "byte x; active proctype P() { x = 1; assert(x == 1) }";
     on(strict, &[]).expect(0).says("killed").says("asked: safety");
-    on("active proctype P() { false }", &[]).expect(2).says("no property of the model was proved");
+    on("active proctype P() { false }", &[]).expect(2).says("so none can notice a change: safety is violated");
     let limited = on(strict, &["--limit", "1"]).expect(2);
     limited.says("1 mutant: 1 killed").says("--limit allows no more");
     let report = json(&on(strict, &["--limit", "1", "--json"]).expect(2));
     assert_eq!(report["mutants"].as_array().map(Vec::len), Some(1));
     on(strict, &["--timeout", "0"]).expect(2);
+    on(strict, &["--max-states", "1"]).expect(2).says("safety is undecided");
     on("active proctype P() { x = 1 }", &[]).expect(3);
     on(strict, &["--property", "no"]).expect(3);
 }

@@ -109,13 +109,15 @@ fn what_makes_no_sense_is_refused() {
     ] {
         refused(RING, &["--sweep", "N=2..3", flag], "--sweep");
     }
-    let broken = on(
-        "byte x; active proctype P() { x = 1 }
-#if N > 2
-byte }
-#endif",
-        &["--sweep", "N=2..3"],
-    )
-    .expect(3);
+}
+
+#[test]
+fn a_value_with_which_the_model_is_faulty_takes_nothing_from_the_others() {
+    let text = "byte x; active proctype P() { x = 1 }\n#if N == 3\nbyte }\n#endif";
+    let broken = on(text, &["--sweep", "N=2..4"]).expect(3);
     assert!(broken.err.contains("N = 3"), "{}", broken.err);
+    broken.says("2  safety").says("3  not checked: faulty: ").says("4  safety");
+    let table = json(&on(text, &["--sweep", "N=2..4", "--json"]).expect(3));
+    let checked = |at: usize| table["cells"][at]["verdict"] == "holds";
+    assert!(checked(0) && checked(2) && table["cells"][1]["not_checked"].is_string(), "{table}");
 }

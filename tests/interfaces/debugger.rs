@@ -254,7 +254,7 @@ fn a_name_in_the_text_of_another_process_has_the_value_that_it_has_there() {
 fn arrays_and_structures_are_shown_whole() {
     let program = written(
         "whole",
-        "typedef Log { byte at[2]; bool used };\nLog one;\nLog logs[2];\nbyte a[3];\n\
+        "typedef Log { byte at[2]; bool used };\ntypedef Box { chan in = [1] of { byte }; byte n };\nBox boxes[2];\nLog one;\nLog logs[2];\nbyte a[3];\n\
          proctype P() { byte mine[2]; byte k = 1; mine[1] = 3; one.at[0] = 4; logs[1].at[0] = 6; a[2] = 5 }\ninit { run P() }\n",
     );
     let mut debugger = Debugger::launched(&program, json!({}));
@@ -279,6 +279,8 @@ fn arrays_and_structures_are_shown_whole() {
             ("logs[ k - 1 ]", "{at: {0, 0}, used: false}"),
             ("logs", "{{at: {0, 0}, used: false}, {at: {6, 0}, used: false}}"),
             ("mine[ k - 1 ] + 1", "1"),
+            ("boxes", "{{n: 0, in: empty}, {n: 0, in: empty}}"),
+            ("boxes[k]", "{n: 0, in: empty}"),
         ] {
             assert_eq!(evaluate(&mut debugger, expression, context)["result"], value, "{expression}");
         }

@@ -7,6 +7,9 @@ use std::collections::BTreeMap;
 /// A range stands for at most this many values.
 const RANGE_MAX: i64 = 1_000;
 
+/// A process type has at most this many lists of arguments.
+const LISTS_MAX: usize = 10_000;
+
 /// What contexts are made of, as statements of the model's language.
 #[derive(Debug, Default)]
 pub struct Choices {
@@ -84,22 +87,22 @@ impl Choices {
             })
         });
         let lengths: Vec<usize> = self.inputs.iter().map(Vec::len).collect();
+        // There may be more combinations of inputs than a number can hold, so they are counted through digit by digit.
+        let combinations = std::iter::successors(Some(vec![0; lengths.len()]), move |last: &Vec<usize>| {
+            let at = last.iter().zip(&lengths).position(|(digit, length)| digit + 1 < *length)?;
+            let mut next = last.clone();
+            next[..at].fill(0);
+            next[at] += 1;
+            Some(next)
+        });
         multisets.flat_map(move |processes| {
-            let lengths = lengths.clone();
-            (0..lengths.iter().product()).map(move |mut number: usize| {
-                let digit = |length: &usize| {
-                    let digit = number % length;
-                    number /= length;
-                    digit
-                };
-                Context { processes: processes.clone(), inputs: lengths.iter().map(digit).collect() }
-            })
+            combinations.clone().map(move |inputs| Context { processes: processes.clone(), inputs })
         })
     }
 
     /// Whether there is a process of a type to be created.
     pub fn has(&self, name: &str) -> bool {
-        self.contexts(1).any(|context| self.creates(&context, name))
+        self.processes.iter().any(|process| process.of == name)
     }
 
     /// Whether a context creates a process of a type.
@@ -130,6 +133,12 @@ fn argument_lists(
             let (name, of) = (&parameter.name, &process.name);
             return Err(format!(
                 "`{name}` of `{of}` is a channel, and no global variable is: --values {name}=… says which"
+            ));
+        }
+        if LISTS_MAX < lists.len().saturating_mul(possible.len()) {
+            return Err(format!(
+                "`{}` has more than {LISTS_MAX} lists of arguments: --values {}=… allows fewer values",
+                process.name, parameter.name
             ));
         }
         let with = |list: &Vec<String>| {
@@ -198,6 +207,16 @@ mod tests {
         assert_eq!(choices.statements(&context), ["x = 1", "y = 2", "run P(1)", "run Q()", "run Q()"]);
         assert!(choices.creates(&context, "P") && choices.creates(&context, "Q"));
         assert!(!choices.creates(&Context { processes: vec![1], inputs: Vec::new() }, "P"));
+    }
+
+    #[test]
+    fn more_combinations_of_inputs_than_a_number_holds_are_counted_through() {
+        let values: Vec<String> = (0..256).map(|value| format!("x = {value}")).collect();
+        let choices = Choices { processes: vec![creation("P", "run P()")], inputs: vec![values; 9] };
+        let found: Vec<Context> = choices.contexts(1).take(300).collect();
+        let number = |context: &Context| context.inputs[0] + 256 * context.inputs[1];
+        assert_eq!(found.iter().map(number).collect::<Vec<_>>(), (0..300).collect::<Vec<_>>());
+        assert!(choices.has("P") && !choices.has("Q"));
     }
 
     #[test]

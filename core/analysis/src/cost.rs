@@ -70,11 +70,12 @@ pub struct Costs {
 
 /// Finds out what the states of a model are spent on: of all, or of those that are nearest to the initial state, as far as limits allow.
 /// `None` if the model cannot be run.
-pub fn costs(loaded: &Loaded, limits: Limits, cancel: &Cancel) -> Option<Costs> {
+/// Once `stop_search` is raised, no more states are looked at, and those that were are compared; once `cancel` is, nothing is known.
+pub fn costs(loaded: &Loaded, limits: Limits, stop_search: &Cancel, cancel: &Cancel) -> Option<Costs> {
     loaded.checkable()?;
     let program = loaded.as_written()?;
     let mut machine = SearchedMachine::new(Arc::clone(&program), Watch::NOTHING).ok()?;
-    let settings = search::Settings { limits, stop_at: StopAt::Never, cancel: cancel.clone() };
+    let settings = search::Settings { limits, stop_at: StopAt::Never, cancel: stop_search.clone() };
     let mut store = TreeStore::<()>::default();
     let outcome = search::breadth_first(&mut machine, &mut store, &mut Quiet, &settings);
     let parts = Parts::of(&program);

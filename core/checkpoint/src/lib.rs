@@ -12,7 +12,7 @@ use fabius_program::{EdgeId, Program};
 use fabius_search::checkpoint::{CheckpointPolicy, Snapshot, Unusable};
 use fabius_search::delay_bounded::Coverage;
 use fabius_strategy::Choice;
-use fabius_task::meaning::meaning;
+use fabius_task::meaning::{SemanticDigest, meaning};
 use fabius_task::plan::Planned;
 use fabius_task::settings::{CheckpointFiles, Settings};
 use std::fmt::{Display, Write};
@@ -90,7 +90,7 @@ impl CheckpointKey {
         Self(Vec::new())
             .with("the property", property)
             .with("the kind of search", kind)
-            .with_untold("the model", meaning(program))
+            .with_untold("the model", searched(program))
             .with("the limit on depth", settings.limits.depth_max.map_or("none".to_owned(), |depth| depth.to_string()))
     }
 
@@ -215,6 +215,13 @@ fn unusable(checkpoint_files: &CheckpointFiles, why: &str) -> Finding {
     let name = checkpoint_files.resume.as_ref().map_or("the checkpoint", |(name, _)| name.as_str());
     Finding::new(Code::Checkpoint, format!("cannot resume from {name}: {why}"))
         .help("check the same file with the same flags, or leave out `--resume` to start anew")
+}
+
+/// What a program means to a search: how the text names parts of formulas does not matter.
+fn searched(program: &Program) -> SemanticDigest {
+    let mut nameless = program.clone();
+    nameless.properties.iter_mut().for_each(|property| property.names.clear());
+    meaning(&nameless)
 }
 
 /// A checkpoint whose states are not those of this model.

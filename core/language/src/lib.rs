@@ -68,6 +68,9 @@ pub trait Language: Debug + Send + Sync {
     /// How a test of the values of a variable or channel is written.
     fn value_test(&self, test: &ValueTest<'_>) -> ValueTexts;
 
+    /// The line that defines a macro.
+    fn definition(&self, name: &str, value: &str) -> String;
+
     /// The statement that gives a variable a value.
     fn assignment(&self, variable: &str, value: &str) -> String;
 

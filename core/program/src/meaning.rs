@@ -238,7 +238,7 @@ impl fmt::Display for Fault {
             Self::TooManyProcesses => write!(f, "more than {} processes", crate::PROCESSES_MAX),
             Self::TooManyChannels => write!(f, "more than {} channels", crate::CHANNELS_MAX),
             Self::BlockedInside => write!(f, "a `d_step` blocks in the middle"),
-            Self::EndlessBlock => write!(f, "a `d_step` does not end"),
+            Self::EndlessBlock => write!(f, "a `d_step` takes more than {BLOCK_STEPS_MAX} steps"),
             Self::PollOnRendezvous => write!(f, "cannot poll a rendezvous channel"),
             Self::EnabledOfSelf => write!(f, "`enabled()` of the process that evaluates it"),
             Self::PriorityOutOfRange(value) => write!(f, "priority {value} is not between 1 and 255"),

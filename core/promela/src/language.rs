@@ -92,6 +92,10 @@ impl Language for Promela {
         ValueTexts { tested, holds, fails }
     }
 
+    fn definition(&self, name: &str, value: &str) -> String {
+        format!("#define {name} {}", if value.is_empty() { "1" } else { value })
+    }
+
     fn assignment(&self, variable: &str, value: &str) -> String {
         format!("{variable} = {value}")
     }

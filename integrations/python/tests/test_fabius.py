@@ -49,6 +49,9 @@ class Check(unittest.TestCase):
         self.assertEqual(raised.exception.findings[0].line, 1)
 
     def test_a_missing_file_and_a_missing_program_are_errors(self):
+        with self.assertRaises(fabius.FabiusError) as raised:
+            fabius.check("nowhere.pml")
+        self.assertTrue(str(raised.exception).startswith("F0108: "), str(raised.exception))
         with self.assertRaises(fabius.FabiusError):
             fabius.check("no_such_model.pml")
         with self.assertRaises(fabius.FabiusError):

@@ -102,5 +102,24 @@ fn trails_go_where_they_are_told() {
     let named = scratch.path().join("mine.trail").display().to_string();
     check(&[&file, &format!("--trail={named}")]).expect(1).says("mine.trail");
     assert!(Path::new(&named).exists());
-    check(&["broken.pml", "--trail=/no/such/folder/x.trail"]).expect(1).says("could not be written");
+    for flag in ["--trail=/no/such/folder/x.trail", "--diagram=/no/such/folder/x.svg"] {
+        let failed = check(&["broken.pml", flag]).expect(3);
+        assert!(failed.err.contains("could not be written"), "{}", failed.err);
+    }
+    for args in [&["check", "-", "--trail"][..], &["find", "-", "x == 1", "--trail"]] {
+        let refused = run(args).expect(3);
+        assert!(refused.err.contains("name one, as in --trail=FILE"), "{args:?}: {}", refused.err);
+    }
+}
+
+#[test]
+fn a_file_for_one_model_is_refused_for_several() {
+    let scratch = Scratch::new().expect("a folder");
+    for (flag, name) in [("--trail", "x.trail"), ("--diagram", "x.svg"), ("--checkpoint", "x")] {
+        let file = scratch.path().join(name).display().to_string();
+        let models = ["broken.pml", "holds.pml", "--delay", "rtc"];
+        let refused = check(&[&models[..], &[&format!("{flag}={file}")]].concat()).expect(3);
+        assert!(refused.err.contains(flag) && refused.err.contains("several models"), "{}", refused.err);
+        assert!(!Path::new(&file).exists());
+    }
 }

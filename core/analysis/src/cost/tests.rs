@@ -84,7 +84,7 @@ fn compare(seed: u64) -> (usize, usize) {
     let hides = ["hidden", "?_", "_,"].iter().any(|word| text.contains(word));
     let Some(program) = loaded.checkable().filter(|_| !hides).and_then(|_| loaded.as_written()) else { return (0, 0) };
     let Some(states) = states(&program) else { return (0, 0) };
-    let costs = costs(&loaded, Limits::default(), &Cancel::new()).expect("a model that can be run");
+    let costs = costs(&loaded, Limits::default(), &Cancel::new(), &Cancel::new()).expect("a model that can be run");
     assert_eq!((costs.states, &costs.limit), (states.len() as u64, &None), "seed {seed}\n{text}");
     for cost in &costs.costs {
         let expected = without(&program, &states, cost.part, &cost.name);
@@ -114,7 +114,18 @@ fn what_nobody_reads_is_known_and_formulas_read() {
         active proctype P() { do :: y < 3 -> y++; x = (x + 1) % 7; z = 1 - z :: y > 0 -> y-- od }";
     let text = text.replace("x = (x + 1) % 7", "x = y * 2");
     let loaded = load("m.pml", text, &[], &mut |_, _| None, &Settings::default());
-    let costs = costs(&loaded, Limits::default(), &Cancel::new()).expect("a model");
+    let costs = costs(&loaded, Limits::default(), &Cancel::new(), &Cancel::new()).expect("a model");
     let read = |name: &str| costs.costs.iter().find(|cost| cost.name == name).map(|cost| cost.never_read);
     assert_eq!((read("x"), read("y"), read("z")), (Some(true), Some(false), Some(false)), "{costs:?}");
+}
+
+#[test]
+fn states_looked_at_before_the_search_was_stopped_are_compared() {
+    let text = "byte x; active proctype P() { do :: x++ od }";
+    let loaded = load("m.pml", text.to_owned(), &[], &mut |_, _| None, &Settings::default());
+    let stopped = Cancel::new();
+    stopped.time_out();
+    let found = costs(&loaded, Limits::default(), &stopped, &Cancel::new()).expect("what is known");
+    assert!(found.limit.is_some() && 0 < found.states, "{found:?}");
+    assert_eq!(costs(&loaded, Limits::default(), &stopped, &stopped), None);
 }

@@ -331,7 +331,7 @@ impl<'a> Labels<'a> {
                 let known: std::collections::BTreeSet<&str> =
                     self.values.iter().flatten().map(|(known, _)| known.as_str()).collect();
                 let known: Vec<&str> = known.into_iter().take(12).collect();
-                return Err(format!("no variable is called {name} in any state; there are {}", known.join(", ")));
+                return Err(format!("no variable is called `{name}` in any state; there are {}", known.join(", ")));
             }
         }
         let mut keys = Vec::new();

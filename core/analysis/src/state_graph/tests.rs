@@ -159,5 +159,5 @@ fn what_a_limit_cuts_off_is_marked() {
     assert_eq!((stopped.nodes.len(), stopped.stopped), (1, Some("it was interrupted")));
     let unknown = Grouping::Values(vec!["y".to_owned()]);
     let refused = state_graph(&program, &unknown, 10, &|_| String::new(), &Cancel::new());
-    assert!(refused.is_err_and(|why| why.contains("no variable is called y in any state; there are x")));
+    assert!(refused.is_err_and(|why| why.contains("no variable is called `y` in any state; there are x")));
 }

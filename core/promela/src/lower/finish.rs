@@ -174,7 +174,11 @@ impl Lowering<'_> {
         let most = self.message_fields_max;
         for (count, span) in std::mem::take(&mut self.sends) {
             if count > most {
-                let headline = format!("a message of {count} fields is sent, but no channel has more than {most}");
+                let fields = if count == 1 { "field" } else { "fields" };
+                let headline = match most {
+                    0 => format!("a message of {count} {fields} is sent, and the model creates no channel"),
+                    _ => format!("a message of {count} {fields} is sent, but no channel has more than {most}"),
+                };
                 self.error(Code::WrongCount, span, headline, "");
             }
         }

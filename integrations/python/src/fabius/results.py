@@ -39,7 +39,8 @@ class Finding:
         )
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}:{self.column}: {self.code}: {self.message}"
+        place = f"{self.file}:{self.line}:{self.column}: " if self.line else ""
+        return f"{place}{self.code}: {self.message}"
 
 
 @dataclass(frozen=True)
