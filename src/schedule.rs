@@ -170,6 +170,7 @@ pub fn run(args: &Schedule) -> u8 {
     } else {
         let mut out = AutoStream::auto(std::io::stdout());
         let text = render::paragraph(report)
+            + &render::meaning(report)
             + &render::hints(report)
             + &alternatives(report)
             + &render::fair(report)

@@ -49,12 +49,22 @@ pub fn paragraph(schedule: &ScheduleReport) -> String {
     if HELD_BACK_MAX < schedule.held_back.len() {
         let _ = writeln!(text, "  {}", paint(FAINT, "… --json shows more"));
     }
+    // What does not get to an error in a few steps does not show why.
+    let shown = if schedule.forced.iter().all(ends) { schedule.forced.as_slice() } else { &[] };
     let mut left = FORCED_MAX;
-    tree(&mut text, &schedule.forced, 1, &mut left);
-    if left == 0 {
+    tree(&mut text, shown, 1, &mut left);
+    if FORCED_MAX < lines(shown) {
         let _ = writeln!(text, "  {}", paint(FAINT, "… --json shows more"));
     }
     text
+}
+
+/// What it means to be at a place, where a wait speaks of one.
+pub fn meaning(schedule: &ScheduleReport) -> String {
+    match schedule.waits.is_empty() {
+        true => String::new(),
+        false => format!("  {}\n", paint(FAINT, "a process is at the line whose statement it executes next")),
+    }
 }
 
 /// What does the same in the program behind the model, a line each.
@@ -120,6 +130,16 @@ pub fn word(verdict: ScheduleVerdict) -> String {
         ScheduleVerdict::Unknown => UNSURE,
     };
     paint(colour, verdict.words())
+}
+
+/// Whether everything that is told ends in an error.
+fn ends(forced: &ForcedReport) -> bool {
+    forced.error.is_some() || !forced.then.is_empty() && forced.then.iter().all(ends)
+}
+
+/// How many lines that takes.
+fn lines(forced: &[ForcedReport]) -> usize {
+    forced.iter().map(|one| 1 + lines(&one.then)).sum()
 }
 
 /// What the processes can do, whoever is let move.

@@ -6,6 +6,7 @@
 use fabius_analysis::schedule::{By, ScheduleRequest, ScheduleVerdict, Stops, WhileReport, schedule};
 use fabius_base::{Cancel, Limits};
 use fabius_engine::{CheckContext, Settings, Verdict, check, load};
+use fabius_testkit::corpus::Corpus;
 use fabius_testkit::generate;
 use fabius_testkit::spin::{Answer, Question, Spin};
 use std::collections::BTreeMap;
@@ -220,6 +221,34 @@ fn spin_finds_as_many_states_and_no_error_in_a_model_that_waits_for_values() {
         of_spin(&spin, &waits, states);
     }
     random_models_of_spin(&spin, true, number("FABIUS_MODELS", WRITTEN));
+}
+
+/// States of a model of the corpus that is written with waits.
+const CORPUS_STATES_MAX: u64 = 5_000;
+
+#[test]
+fn spin_finds_as_many_states_and_no_error_in_models_of_others_that_wait_by_themselves() {
+    let (Some(spin), Some(corpus)) = (Spin::find(), Corpus::load()) else { return };
+    let (mut written, mut refused): (u64, BTreeMap<String, u64>) = (0, BTreeMap::new());
+    for entry in &corpus.entries {
+        let is_small = |states: u64| states <= CORPUS_STATES_MAX;
+        if !entry.run("base").is_some_and(|run| run.complete && run.errors != 0 && is_small(run.stored)) {
+            continue;
+        }
+        let text = String::from_utf8_lossy(&std::fs::read(corpus.file(entry)).expect("a model")).into_owned();
+        for (by, values) in [(None, false), (Some(By::Process), false), (None, true)] {
+            match waiting(&text, by, values) {
+                Ok((waits, states, _)) => {
+                    println!("{}: {by:?} {values}", entry.path);
+                    of_spin(&spin, &waits, states);
+                    written += 1;
+                }
+                Err(why) => *refused.entry(format!("{}: {why}", entry.path)).or_default() += 1,
+            }
+        }
+    }
+    println!("{written} written; {refused:#?}");
+    assert!(10 < written, "{written}");
 }
 
 /// The models of the experiments, and what is said of each: waits, states that they keep, states of the model.

@@ -27,7 +27,7 @@ pub(crate) fn add_to(checked: &mut Checked, loaded: &Loaded, settings: &Settings
     let property = checked.report.name.clone();
     let scheduled = schedule(loaded, &request, &Stops::all(cancel), &mut |progress| {
         let ScheduleProgress::Round(round) = progress else { return };
-        let verdict = match (round.schedulable, violated) {
+        let verdict = match (round.schedulable, violated || round.erroneous) {
             (true, true) => ScheduleVerdict::Avoidable,
             (true, false) => ScheduleVerdict::SafeIfScheduled,
             (false, _) => ScheduleVerdict::Unknown,

@@ -1,6 +1,6 @@
 //! What of a model is explored to find a schedule: states, turns, and the region, with the rounds that are told meanwhile.
 
-use super::places::Whereabouts;
+use super::places::{Places, Whereabouts};
 use super::words::refused;
 use super::{ExploredReport, Question, ScheduleRequest};
 use fabius_base::{Cancel, Limits as Bounds};
@@ -8,18 +8,21 @@ use fabius_machine::Machine;
 use fabius_schedulers::ChosenScheduler;
 use fabius_search::Completeness;
 use fabius_search::restrict::{
-    Explorer, Graph, Limits, Refusal, Region, Round, Stop, Stopped, can_move_again, movers_in_model, region,
+    Explorer, Graph, Limits, Refusal, Region, Round, Site, Stop, Stopped, can_move_again, movers_in_model, region,
     region_at_most,
 };
 use fabius_task::words::{counted, limit_reached};
 use std::cell::OnceCell;
 
-/// A first look at what was explored comes after this many states at the latest; …
-const STATES_PER_LOOK: usize = 256;
-/// … every other one when there are this many times as many.
-const GROWTH: usize = 4;
-/// After each round there is a look, too, if all looks together are at no more than this many states and macro steps, …
+/// A look at what was explored comes after this many more states, …
+const STATES_PER_LOOK: usize = 4;
+/// … as long as all looks together are at no more than this many states and macro steps; …
 const WORK_ALLOWED: u64 = 4_096;
+/// … the next one after this many states at the latest, …
+const STATES_BETWEEN: usize = 256;
+/// … and every other one when there are this many times as many.
+const GROWTH: usize = 4;
+/// After each round there is a look, too, if all looks together are at no more than [`WORK_ALLOWED`] states and macro steps, …
 /// … and this many more for each transition that was listed. To look at one takes at most about a tenth of the time that listing one takes.
 const WORK_PER_TRANSITION: u64 = 1;
 
@@ -64,6 +67,8 @@ pub struct ScheduleRound {
     pub safe: u64,
     /// Whether the initial state is one of them.
     pub schedulable: bool,
+    /// Whether an error was met.
+    pub erroneous: bool,
 }
 
 /// What was explored.
@@ -84,7 +89,10 @@ pub(super) struct Explored {
     pub(super) transitions: u64,
     /// Where it is known that errors can follow under every schedule: a region without the initial state, whatever is explored later.
     pub(super) lost: Option<Region>,
-    movers: OnceCell<MoversAhead>,
+    /// Number of states met when it was first known that there is a schedule.
+    pub(super) schedulable_with: Option<usize>,
+    safe_movers: OnceCell<Vec<u64>>,
+    movers_in_model: OnceCell<Vec<u64>>,
 }
 
 /// Why not everything was explored.
@@ -96,14 +104,6 @@ pub(super) enum Unexplored {
     NotNeeded,
 }
 
-/// Of each state, the processes that can move then or later, as bits.
-pub(super) struct MoversAhead {
-    /// In the region, as far as is known.
-    pub(super) safely: Vec<u64>,
-    /// In the model, be it with an error.
-    pub(super) in_model: Vec<u64>,
-}
-
 impl Explored {
     /// Where the processes are in each state, if the initial one is in the region; nothing if there are too many of them, or somebody
     /// stops it.
@@ -112,15 +112,32 @@ impl Explored {
         self.whereabouts.get_or_init(look).as_ref()
     }
 
-    /// Who can move again from each state.
-    pub(super) fn movers(&self, cancel: &Cancel) -> Result<&MoversAhead, Stopped> {
-        if let Some(known) = self.movers.get() {
-            return Ok(known);
-        }
-        let safely = can_move_again(&self.graph, &self.region, cancel)?;
-        let in_model = movers_in_model(&self.graph, cancel)?;
-        Ok(self.movers.get_or_init(|| MoversAhead { safely, in_model }))
+    /// Where the processes are in a state, and the values there that waits speak of.
+    pub(super) fn sites(&self, places: &Places, state: u32) -> Vec<Site> {
+        let (mut words, mut sites) = (Vec::new(), Vec::new());
+        self.graph.recall(state, &mut words);
+        places.sites(&self.machine, &words, &mut sites);
+        sites
     }
+
+    /// Of each state, the processes that can move then or later in the region, as far as is known, as bits.
+    pub(super) fn safe_movers(&self, cancel: &Cancel) -> Result<&[u64], Stopped> {
+        known(&self.safe_movers, || can_move_again(&self.graph, &self.region, cancel))
+    }
+
+    /// Of each state, the processes that can move then or later in the model, as far as was explored, be it with an error.
+    pub(super) fn movers_in_model(&self, cancel: &Cancel) -> Result<&[u64], Stopped> {
+        known(&self.movers_in_model, || movers_in_model(&self.graph, cancel))
+    }
+}
+
+/// What was computed before, else what is computed now.
+fn known(cell: &OnceCell<Vec<u64>>, compute: impl FnOnce() -> Result<Vec<u64>, Stopped>) -> Result<&[u64], Stopped> {
+    if let Some(known) = cell.get() {
+        return Ok(known);
+    }
+    let computed = compute()?;
+    Ok(cell.get_or_init(|| computed))
 }
 
 /// When regions are computed while the graph grows, so that this takes a small part of the time.
@@ -130,12 +147,17 @@ struct Regions {
     last: usize,
     /// States and macro steps of all graphs of which one was computed.
     work: u64,
+    /// Number of states met when it was first known that there is a schedule.
+    schedulable_with: Option<usize>,
 }
 
 impl Regions {
     /// The number of expanded states with which the next one is computed at the latest.
     fn next_at(&self) -> usize {
-        STATES_PER_LOOK.max(GROWTH * self.last)
+        match self.schedulable_with.is_none() && self.work < WORK_ALLOWED {
+            true => self.last + STATES_PER_LOOK,
+            false => STATES_BETWEEN.max(GROWTH * self.last),
+        }
     }
 
     /// Whether one is computed now, after a round or when it is time in any case; counts it.
@@ -157,7 +179,7 @@ impl Question<'_> {
         let explorer = Explorer::new(&mut self.machine, scheduler, limits, &self.stops.exploration)?;
         let mut explorer = explorer.until_lost();
         let (mut regions, mut latest) = (Regions::default(), None);
-        let (mut delays, mut known_before, mut transitions_max) = (None, false, limits.transitions_max);
+        let (mut delays, mut transitions_max) = (None, limits.transitions_max);
         let stopped = loop {
             let now = explorer.delays();
             let finished = match explorer.round(regions.next_at()) {
@@ -178,13 +200,15 @@ impl Question<'_> {
             (self.observe)(ScheduleProgress::Begins(Stage::Region));
             let (_, region) = latest.insert((graph.expanded(), region(graph)));
             let schedulable = region.contains(0);
-            if let Some(delays) = now.filter(|_| finished || schedulable && !known_before) {
+            if let Some(delays) = now.filter(|_| finished || schedulable && regions.schedulable_with.is_none()) {
                 let (states, safe) = (graph.len() as u64, region.len() as u64);
-                (self.observe)(ScheduleProgress::Round(ScheduleRound { delays, finished, states, safe, schedulable }));
+                let erroneous = graph.has_errors();
+                let round = ScheduleRound { delays, finished, states, safe, schedulable, erroneous };
+                (self.observe)(ScheduleProgress::Round(round));
             }
             (self.observe)(ScheduleProgress::Begins(Stage::Exploration));
             if schedulable {
-                known_before = true;
+                regions.schedulable_with.get_or_insert(explorer.graph().len());
                 transitions_max = self.request.transitions_enough;
                 explorer.allow_transitions(transitions_max);
             }
@@ -194,8 +218,9 @@ impl Question<'_> {
         self.begins(Stage::Region);
         let is_of_all = |(expanded, _): &(usize, Region)| *expanded == graph.expanded();
         let region = latest.filter(is_of_all).map_or_else(|| region(&graph), |(_, region)| region);
+        let (in_region, states) = (region.contains(0), graph.len());
         let lost = graph.is_lost(0).then(|| region_at_most(&graph));
-        let (whereabouts, movers, machine) = (OnceCell::new(), OnceCell::new(), self.machine.machine().clone());
+        let (whereabouts, machine) = (OnceCell::new(), self.machine.machine().clone());
         Ok(Explored {
             region,
             machine,
@@ -206,7 +231,9 @@ impl Question<'_> {
             transitions_max,
             transitions,
             lost,
-            movers,
+            schedulable_with: regions.schedulable_with.or_else(|| in_region.then_some(states)),
+            safe_movers: OnceCell::new(),
+            movers_in_model: OnceCell::new(),
         })
     }
 

@@ -1,11 +1,14 @@
 //! What a set of waits amounts to in the program behind a model: a mutex, a latch, or a condition variable.
 //!
 //! *Mutex*: the waits keep the processes of some kinds apart, each in a stretch that is entered from the place where it waits
-//! and from nowhere else. Then at most one process is in the stretches, and whoever waits does so exactly as long as another
-//! one is there. *Latch*: nobody ever comes to the stretch again, so the wait is over once and for all. Everything else is
+//! and from nowhere else, and the model with a lock is safe, too ([`super::mutex`]). Then at most one process is in the stretches, and
+//! whoever waits does so exactly as long as another one is there. *Latch*: nobody ever comes to the stretch again, so the wait is over once and for all. Everything else is
 //! said of a condition variable.
 
+use super::explored::Explored;
+use super::mutex::{Section, Sections, do_the_same};
 use super::places::Places;
+use fabius_base::Cancel;
 use fabius_program::facts::creates;
 use fabius_program::{Action, Edge, LocationId, ProcessId, Program};
 use fabius_search::restrict::Wait;
@@ -14,16 +17,33 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Says of each group of waits that belong together what does the same in a program. Everything that processes can do has to
 /// be known: `places` holds each location in which a process is while another one moves.
-pub(super) fn hints(program: &Program, places: &Places, waits: &[Wait]) -> Vec<String> {
-    let mut told = Vec::new();
-    for group in groups(waits) {
-        let hinter = Hinter { program, places };
-        match hinter.mutex(&group) {
-            Some(mutex) => told.push(mutex),
-            None => told.extend(group.iter().filter_map(|wait| hinter.latch(wait).or_else(|| hinter.condition(wait)))),
+pub(super) fn hints(
+    program: &Program,
+    explored: &Explored,
+    places: &Places,
+    waits: &[Wait],
+    cancel: &Cancel,
+) -> Vec<String> {
+    let hinter = Hinter { program, places };
+    let (mut sections, mut others, mut told) = (Sections::new(), Vec::new(), Vec::new());
+    for (lock, group) in groups(waits).into_iter().enumerate() {
+        match hinter.mutex(&group, lock) {
+            Some((text, with_it)) => {
+                sections.extend(with_it);
+                told.push((group, Some(text)));
+            }
+            None => {
+                others.extend(group.iter().copied());
+                told.push((group, None));
+            }
         }
     }
-    told
+    let are_mutexes = !sections.is_empty() && do_the_same(explored, places, &sections, &others, cancel);
+    let words = |(group, mutex): (Vec<Wait>, Option<String>)| match mutex.filter(|_| are_mutexes) {
+        Some(mutex) => vec![mutex],
+        None => group.iter().filter_map(|wait| hinter.latch(wait).or_else(|| hinter.condition(wait))).collect(),
+    };
+    told.into_iter().flat_map(words).collect()
 }
 
 /// The waits, those together that have kinds of processes in common.
@@ -50,8 +70,8 @@ struct Hinter<'a> {
 }
 
 impl Hinter<'_> {
-    /// *a mutex does the same*, if it does.
-    fn mutex(&self, group: &[Wait]) -> Option<String> {
+    /// *a mutex does the same*, if these waits keep processes apart as one does, and where it is locked; `lock` is its number.
+    fn mutex(&self, group: &[Wait], lock: usize) -> Option<(String, Sections)> {
         let (mut entries, mut stretches) = (BTreeMap::new(), BTreeMap::new());
         for wait in group {
             let same_entry = *entries.entry(wait.at.kind).or_insert(wait.at) == wait.at;
@@ -65,7 +85,7 @@ impl Hinter<'_> {
             let single = kind == other && self.places.is_single(kind);
             single || group.iter().any(|wait| (wait.at.kind, wait.other) == (kind, other))
         };
-        let mut told = Vec::new();
+        let (mut told, mut sections) = (Vec::new(), Sections::new());
         for (&kind, &entry) in &entries {
             let (_, wait) = stretches.get(&kind)?;
             let excluded = stretches.keys().all(|&other| excludes(kind, other));
@@ -74,6 +94,7 @@ impl Hinter<'_> {
             if !excluded {
                 return None;
             }
+            sections.insert(kind, Section { lock, entry: entry.place, first: wait.first, last: wait.last });
             let or_at_once = if way == Way::OrElsewhere { " (at once, if it does not get there)" } else { "" };
             let (who, at, stretch) = (self.places.one_of(kind), self.places.at(entry)?, self.places.stretch(wait)?);
             told.push(format!(
@@ -81,7 +102,8 @@ impl Hinter<'_> {
                 at.trim_start_matches("at ")
             ));
         }
-        (entries.len() == stretches.len()).then(|| format!("a mutex does the same: {}", told.join("; ")))
+        let text = format!("a mutex does the same: {}", told.join("; "));
+        (entries.len() == stretches.len()).then_some((text, sections))
     }
 
     /// Whether all ways into a stretch lead through a place where a process waits, and it waits each time.
@@ -123,7 +145,10 @@ impl Hinter<'_> {
     fn latch(&self, wait: &Wait) -> Option<String> {
         let section = self.places.stretch_of(wait)?;
         let mut into = self.edges(section.process).filter(|edge| section.locations.contains(&edge.target));
-        if into.any(|edge| !section.locations.contains(&edge.source)) || self.is_created(section.process) {
+        // Whoever waits within the stretch would wait for itself.
+        let waits_within = wait.at.kind == wait.other && (wait.first..=wait.last).contains(&wait.at.place);
+        let comes_again = into.any(|edge| !section.locations.contains(&edge.source));
+        if waits_within || comes_again || self.is_created(section.process) {
             return None;
         }
         let (who, whom, at) =

@@ -14,6 +14,7 @@ mod export;
 mod fair;
 mod forced;
 mod hints;
+mod mutex;
 mod places;
 mod request;
 mod restricted;
@@ -39,7 +40,7 @@ use explored::Explored;
 use fabius_model::SearchedMachine;
 use fabius_program::{Move, ProcessId, Program, Watch};
 use fabius_schedulers::{ChosenScheduler, plain_scheduler};
-use fabius_search::restrict::{Alone, Region, alone, fixed_order, region_of_first};
+use fabius_search::restrict::{Alone, Region, alone, every_run_fails, fixed_order, region_of_first};
 use fabius_task::internal_error;
 use fabius_task::load::Loaded;
 use fabius_task::query::event_trace;
@@ -52,16 +53,16 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use steered::Plan;
 use verify::Verified;
-use words::{keeps, refused, who_is_shut_out};
+use words::{Certainty, keeps, refused, who_is_shut_out};
 
 /// To explore what a scheduler does by itself, this part of the transitions is enough that were listed, …
 const ALONE_SHARE: u64 = 4;
 /// … or of this many.
 const ALONE_TRANSITIONS_MIN: u64 = 400_000;
-/// Of many states, the most permissive schedule is checked first for a part of them: one in so many.
-const PARTS: [usize; 3] = [16, 4, 1];
-/// So many.
+/// Of this many states, the most permissive schedule is checked first for those with which a schedule was first known, …
 const PARTS_STATES_MIN: usize = 100_000;
+/// … then for this many times as many, and so on.
+const PARTS_GROWTH: usize = 8;
 
 /// What was found out.
 #[derive(Clone, PartialEq, Debug)]
@@ -79,7 +80,8 @@ pub struct Scheduled {
 }
 
 impl Scheduled {
-    /// The same as an answer about a model of which a violation is known: there is something to avoid.
+    /// The same as an answer about a model of which a violation is known, though the exploration may have met none: there is
+    /// something to avoid.
     #[must_use]
     pub fn after_violation(mut self) -> Self {
         match self.report.verdict {
@@ -150,6 +152,15 @@ pub(crate) fn unsupported(program: &Program) -> Option<&'static str> {
         () if hidden => Some("the model has hidden variables, which do not distinguish states"),
         () => None,
     }
+}
+
+/// For how many of the states, those that were met first, the most permissive schedule is checked; for all of them last.
+fn parts(explored: &Explored) -> Vec<usize> {
+    let all = explored.graph.len();
+    let larger = |part: &usize| part.checked_mul(PARTS_GROWTH);
+    let parts = std::iter::successors(explored.schedulable_with, larger).take_while(|part| *part < all);
+    let parts = parts.filter(|_| PARTS_STATES_MIN <= all);
+    parts.chain([all]).collect()
 }
 
 struct Question<'a> {
@@ -223,12 +234,17 @@ impl Question<'_> {
     }
 
     /// The answer that the scheduler by itself is safe, or round-robin, if nobody chose one.
-    fn by_itself(&mut self, scheduler: &ChosenScheduler, explored: &Explored) -> Option<ScheduleReport> {
-        self.alone((&self.scheduler.clone(), scheduler), explored).or_else(|| {
+    fn by_itself(
+        &mut self,
+        scheduler: &ChosenScheduler,
+        explored: &Explored,
+        verdict: ScheduleVerdict,
+    ) -> Option<ScheduleReport> {
+        self.alone((&self.scheduler.clone(), scheduler), explored, verdict).or_else(|| {
             // It asks for less: whoever can go on for ever may shut out the others.
             let may = self.request.scheduler == SchedulerChoice::Auto;
             let ring = plain_scheduler(self.machine.machine(), &SchedulerChoice::RoundRobin, 0);
-            may.then(|| self.alone(("round-robin", &ring), explored)).flatten()
+            may.then(|| self.alone(("round-robin", &ring), explored, verdict)).flatten()
         })
     }
 
@@ -237,6 +253,7 @@ impl Question<'_> {
         &mut self,
         (name_of_it, scheduler): (&str, &ChosenScheduler),
         explored: &Explored,
+        verdict: ScheduleVerdict,
     ) -> Option<ScheduleReport> {
         self.begins(Stage::Alone);
         let (mut moved, mut there) = (BTreeSet::new(), BTreeSet::new());
@@ -260,16 +277,16 @@ impl Question<'_> {
         let shuts_out: BTreeSet<String> = there.difference(&moved).map(name).collect();
         let shuts_out: Vec<String> = shuts_out.into_iter().collect();
         let never = match shuts_out.as_slice() {
-            [] => "every process gets a turn".to_owned(),
+            [] => "every process can get a turn".to_owned(),
             some => format!("without a turn: {}", some.join(", ")),
         };
         let reason = format!(
-            "{name_of_it} without any delay: no error in its {} ({never}); the rest of the model was not explored: {}",
+            "{name_of_it} without any delay: no error and no deadlock in its {} ({never}); not all of the model was explored: {}",
             counted(states, "state"),
             self.limit(explored)
         );
         Some(ScheduleReport {
-            verdict: ScheduleVerdict::SafeIfScheduled,
+            verdict,
             kept: Some(KeptReport { states, of: None }),
             checked: Some(CheckedReport { verdict: "holds", states }),
             shuts_out,
@@ -284,9 +301,10 @@ impl Question<'_> {
         if explored.lost.is_some() {
             return Ok(self.unavoidable(explored, report));
         }
-        let verdict = match explored.stopped {
-            None => ScheduleVerdict::Avoidable,
-            Some(_) => ScheduleVerdict::SafeIfScheduled,
+        let verdict = match explored.graph.has_errors() {
+            true => ScheduleVerdict::Avoidable,
+            false if explored.stopped.is_none() => return self.holds(explored, report),
+            false => ScheduleVerdict::SafeIfScheduled,
         };
         let is_schedulable = explored.region.contains(0);
         let report = ScheduleReport { verdict, ..report };
@@ -297,7 +315,7 @@ impl Question<'_> {
             }
         }
         if explored.stopped.is_some()
-            && let Some(found) = self.by_itself(scheduler, explored)
+            && let Some(found) = self.by_itself(scheduler, explored, verdict)
         {
             return Ok(found);
         }
@@ -312,6 +330,24 @@ impl Question<'_> {
         }
     }
 
+    /// No schedule leads to an error, which the search of the model under the one that allows everything has to find as well.
+    fn holds(&mut self, explored: &mut Explored, report: ScheduleReport) -> Result<ScheduleReport, String> {
+        self.begins(Stage::Check);
+        let region = explored.region.clone();
+        let Verified::Holds { states, .. } = verify::region(&self.machine, explored, &region, &self.stops.all)? else {
+            let reason = "all states were explored without an error, but the search ended before that was checked";
+            return Ok(ScheduleReport { verdict: ScheduleVerdict::Unknown, reason: reason.to_owned(), ..report });
+        };
+        Ok(ScheduleReport {
+            verdict: ScheduleVerdict::Holds,
+            reason: format!("no error under any schedule ({}, exhaustive)", counted(states, "state")),
+            fewest: true,
+            kept: Some(KeptReport { states, of: Some(states) }),
+            checked: Some(CheckedReport { verdict: "holds", states }),
+            ..report
+        })
+    }
+
     fn unavoidable(&mut self, explored: &mut Explored, report: ScheduleReport) -> ScheduleReport {
         let region = explored.lost.as_ref().unwrap_or(&explored.region);
         let forced = forced::forced(&mut self.machine, &self.loaded.map, &mut explored.graph, region);
@@ -321,7 +357,14 @@ impl Question<'_> {
             (Some(_), 1) => format!("{states} was enough to show this"),
             (Some(_), _) => format!("{states} were enough to show this"),
         };
-        let reason = format!("under every schedule an error or a deadlock can follow ({searched})");
+        let reason = match every_run_fails(&explored.graph) {
+            true => format!("every run ends in an error or a deadlock, whatever processes choose ({searched})"),
+            false => {
+                let reason = format!("under every schedule an error or a deadlock can follow ({searched})");
+                let example = forced::example(&mut self.machine, &self.loaded.map, &mut explored.graph, region);
+                example.map_or(reason.clone(), |example| format!("{reason}, {example}"))
+            }
+        };
         ScheduleReport { verdict: ScheduleVerdict::Unavoidable, reason, forced, ..report }
     }
 
@@ -358,19 +401,19 @@ impl Question<'_> {
         self.begins(Stage::Order);
         let types = seen.types();
         let Some(vocabulary) = self.vocabulary(explored, &places) else { return Ok(None) };
-        let Ok(movers) = explored.movers(&self.stops.waits) else { return Ok(None) };
-        let found = fixed_order(&explored.graph, &vocabulary, &types, &movers.safely, &self.stops.waits);
+        let Ok(safe_movers) = explored.safe_movers(&self.stops.waits) else { return Ok(None) };
+        let found = fixed_order(&explored.graph, &vocabulary, &types, safe_movers, &self.stops.waits);
         let Some(order) = found else { return Ok(None) };
         self.begins(Stage::Check);
         let verified = verify::order(&self.machine, &places, &order, explored, &self.stops.all)?;
         let Verified::Holds { states, shut_out } = verified else { return Ok(None) };
-        let shuts_out = self.told_shut_out(&shut_out, explored);
+        let shuts_out = self.told_shut_out(&shut_out.known, explored);
         let priorities: Vec<String> = order.kinds.iter().map(|&kind| places.who(kind)).collect();
         let of = explored.stopped.is_none().then_some(explored.graph.len() as u64);
         let reason = format!(
             "holds if a process moves only where none of a more important type can: {} ({}; {})",
             priorities.join(", then "),
-            who_is_shut_out(&shuts_out),
+            who_is_shut_out(&shuts_out, Certainty::Must),
             keeps(states, of)
         );
         let (kept, checked) = (KeptReport { states, of }, CheckedReport { verdict: "holds", states });
@@ -392,33 +435,38 @@ impl Question<'_> {
     fn with_region(&mut self, explored: &mut Explored, report: ScheduleReport) -> Result<ScheduleReport, String> {
         self.begins(Stage::Check);
         let mut checked = None;
-        for part in PARTS {
-            let region = match part {
-                1 => explored.region.clone(),
-                part => region_of_first(&explored.graph, explored.graph.len() / part),
+        for part in parts(explored) {
+            let is_all = part == explored.graph.len();
+            let region = match is_all {
+                true => explored.region.clone(),
+                false => region_of_first(&explored.graph, part),
             };
-            if !region.contains(0) || part != 1 && explored.graph.len() < PARTS_STATES_MIN {
+            if !region.contains(0) {
                 continue;
             }
             let verified = verify::region(&self.machine, explored, &region, &self.stops.all)?;
             let Verified::Holds { states, shut_out } = verified else { break };
-            checked = Some((region, states, shut_out));
+            checked = Some((region, states, shut_out, is_all));
         }
-        let Some((region, states, shut_out)) = checked else {
+        let Some((region, states, shut_out, is_all)) = checked else {
             let reason =
                 "a schedule that avoids every error was found, but the search ended before it was checked".to_owned();
             return Ok(ScheduleReport { verdict: ScheduleVerdict::Unknown, reason, ..report });
         };
-        let shuts_out = self.told_shut_out(&shut_out, explored);
+        let shuts_out = self.told_shut_out(&shut_out.known, explored);
+        let certainty = match () {
+            () if shut_out.more_are_possible => Certainty::AsFarAsIsKnown,
+            () if is_all && explored.stopped.is_none() => Certainty::Must,
+            () => Certainty::Does,
+        };
         let of = explored.stopped.is_none().then_some(explored.graph.len() as u64);
-        let reason = self.by_whole_state(explored, states, &shuts_out);
+        let reason = self.by_whole_state(explored, states, &who_is_shut_out(&shuts_out, certainty));
         let (kept, checked) = (Some(KeptReport { states, of }), Some(CheckedReport { verdict: "holds", states }));
         let held_back = self.held_back(explored, &region);
         Ok(ScheduleReport { reason, kept, shuts_out, held_back, checked, ..report })
     }
 
-    fn by_whole_state(&self, explored: &Explored, states: u64, shuts_out: &[String]) -> String {
-        let who = who_is_shut_out(shuts_out);
+    fn by_whole_state(&self, explored: &Explored, states: u64, who: &str) -> String {
         if explored.stopped.is_some() {
             return format!(
                 "a scheduler that looks at the whole state can stay among {}, all explored and without an error ({who}); \

@@ -4,7 +4,7 @@ use super::values::{Cells, Terms};
 use fabius_base::{Cancel, SourceMap, Span};
 use fabius_language::Language;
 use fabius_machine::Machine;
-use fabius_program::{LocationId, Process, ProcessId, Program};
+use fabius_program::{Action, LocationId, Process, ProcessId, Program, Slot};
 use fabius_search::restrict::{Arrangements, Graph, Numbering, PROCESSES_MAX, Site, Vocabulary, Wait};
 use fabius_task::load::Loaded;
 use fabius_task::report::schedule::{PlaceReport, StretchReport, WaitReport, WhileReport};
@@ -272,6 +272,18 @@ impl Places {
         Some((self.names[usize::from(of)].clone(), self.at(site)?))
     }
 
+    /// A process of a kind at a place, for people: *P at line 7*.
+    pub(super) fn named(&self, site: Site) -> Option<String> {
+        Some(format!("{} {}", self.who(site.kind), self.at(site)?))
+    }
+
+    /// The kinds of processes that only check: they assert something, and do nothing that others see.
+    pub(super) fn checkers(&self, program: &Program) -> Vec<u16> {
+        let checks: Vec<bool> = program.processes.iter().map(|process| only_checks(program, process)).collect();
+        let kinds = 0..self.sizes().len() as u16;
+        kinds.filter(|&kind| checks.get(self.type_of(kind)).is_some_and(|checks| *checks)).collect()
+    }
+
     /// Whether a kind has one process at a time.
     pub(super) fn is_single(&self, kind: u16) -> bool {
         self.by == By::Process || self.instances[self.type_of(kind)] <= 1
@@ -415,6 +427,36 @@ impl Places {
     }
 }
 
+/// Whether a process asserts something, but changes no shared variable, sends and receives nothing, and creates no process.
+fn only_checks(program: &Program, process: &Process) -> bool {
+    let statements = || process.statements.iter().map(|statement| &statement.action);
+    let creates = |action: &Action| {
+        (0..program.processes.len() as u32).any(|created| fabius_program::facts::creates(action, ProcessId(created)))
+    };
+    statements().any(asserts) && statements().all(|action| changes_nothing_shared(action) && !creates(action))
+}
+
+fn asserts(action: &Action) -> bool {
+    match action {
+        Action::Assert(_) => true,
+        Action::Merged(parts) => parts.iter().any(asserts),
+        Action::Block(block) => block.nodes.iter().flat_map(|node| &node.options).any(|option| asserts(&option.action)),
+        _ => false,
+    }
+}
+
+fn changes_nothing_shared(action: &Action) -> bool {
+    match action {
+        Action::Skip | Action::Else | Action::Guard(_) | Action::Assert(_) | Action::Print(_) | Action::End => true,
+        Action::Assign(place, _) => matches!(place.slot, Slot::Local(_)),
+        Action::Merged(parts) => parts.iter().all(changes_nothing_shared),
+        Action::Block(block) => {
+            block.nodes.iter().flat_map(|node| &node.options).all(|option| changes_nothing_shared(&option.action))
+        }
+        Action::Send(_) | Action::Receive(_) | Action::SetPriority(..) => false,
+    }
+}
+
 /// The places of a type in the order of the text, and the number of the place of each location.
 fn places_of(
     program: &Program,
@@ -474,7 +516,7 @@ fn statement_at(program: &Program, process: &Process, location: usize) -> (Strin
     let mut ends = true;
     for (_, edge) in edges {
         let statement = &process.statements[edge.statement.0 as usize];
-        ends &= statement.action == fabius_program::Action::End;
+        ends &= statement.action == Action::End;
         if !texts.contains(&statement.text.as_str()) {
             texts.push(&statement.text);
         }
@@ -483,12 +525,11 @@ fn statement_at(program: &Program, process: &Process, location: usize) -> (Strin
     (shortened(&text), ends)
 }
 
-/// A text of at most [`TEXT_MAX`] characters.
+/// A text of at most [`TEXT_MAX`] characters, cut after a whole statement if there is one.
 pub(super) fn shortened(text: &str) -> String {
-    match text.char_indices().nth(TEXT_MAX) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    }
+    let Some((end, _)) = text.char_indices().nth(TEXT_MAX) else { return text.to_owned() };
+    let statements = text[..end].rfind("; ").map_or(end, |last| last + 2);
+    format!("{}…", &text[..statements])
 }
 
 /// The name of a type as people say it.

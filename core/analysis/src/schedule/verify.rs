@@ -5,7 +5,7 @@ use super::places::Places;
 use super::restricted::{Listed, Restricted, Restriction};
 use fabius_base::{Cancel, Limits as Bounds};
 use fabius_model::SearchedMachine;
-use fabius_search::restrict::{FixedOrder, Graph, Region, Solution, add_movers_ahead};
+use fabius_search::restrict::{FixedOrder, Graph, Region, Solution, add_movers_ahead, possible_movers};
 use fabius_search::{Completeness, Quiet, Settings, StopAt, TreeStore, breadth_first};
 
 /// What came of checking a schedule.
@@ -15,13 +15,22 @@ pub(super) enum Verified {
     Holds {
         /// States.
         states: u64,
-        /// In which states which processes could go on, as far as is known, but cannot under the schedule; bits, by number.
-        shut_out: Vec<(u32, u64)>,
+        /// Who is shut out.
+        shut_out: ShutOut,
     },
     /// Somebody stopped it.
     Unfinished,
     /// An atomic sequence takes along a process that has to wait: the waits are no true sentence.
     TakesAlong,
+}
+
+/// Who can go on in the model, and cannot under a schedule.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct ShutOut {
+    /// In which states which processes are, as far as was explored; bits, by number.
+    pub(super) known: Vec<(u32, u64)>,
+    /// Whether others may be as well: that depends on what was not explored, or was not computed in time.
+    pub(super) more_are_possible: bool,
 }
 
 /// Checks waits.
@@ -95,17 +104,37 @@ fn verified(
     if add_movers_ahead(&explored.graph, &listed.states, &mut ahead, allows, cancel).is_err() {
         return Ok(Verified::Unfinished);
     }
-    let Ok(movers) = explored.movers(cancel) else { return Ok(Verified::Unfinished) };
-    let mut shut_out = Vec::new();
-    for state in listed.states {
-        let ahead = ahead[state as usize];
-        if promises_all && movers.safely[state as usize] & !ahead != 0 {
-            return Err("a schedule shuts out a process".to_owned());
+    let shut_out = match promises_all {
+        true => {
+            let Ok(safely) = explored.safe_movers(cancel) else { return Ok(Verified::Unfinished) };
+            if listed.states.iter().any(|&state| safely[state as usize] & !ahead[state as usize] != 0) {
+                return Err("a schedule shuts out a process".to_owned());
+            }
+            let Ok(in_model) = explored.movers_in_model(cancel) else { return Ok(Verified::Unfinished) };
+            // Whoever could go on in what was not explored could go on safely, as far as is known, so nobody else is.
+            ShutOut { known: kept_from(&listed.states, &ahead, in_model), more_are_possible: false }
         }
-        shut_out.push((state, movers.in_model[state as usize] & !ahead));
-    }
-    shut_out.retain(|(_, processes)| *processes != 0);
+        false => shut_out_of_region(explored, &listed.states, &ahead, cancel),
+    };
     Ok(Verified::Holds { states, shut_out })
+}
+
+/// The processes that could go on in some states, but not as a schedule allows.
+fn kept_from(states: &[u32], allowed: &[u64], possible: &[u64]) -> Vec<(u32, u64)> {
+    let kept = |&state: &u32| (state, possible[state as usize] & !allowed[state as usize]);
+    states.iter().map(kept).filter(|(_, processes)| *processes != 0).collect()
+}
+
+/// Who is shut out by the schedule of a region, in these states.
+fn shut_out_of_region(explored: &Explored, states: &[u32], ahead: &[u64], cancel: &Cancel) -> ShutOut {
+    let Ok(in_model) = explored.movers_in_model(cancel) else {
+        return ShutOut { known: Vec::new(), more_are_possible: true };
+    };
+    let known = kept_from(states, ahead, in_model);
+    let more_are_possible = explored.stopped.is_some()
+        && possible_movers(&explored.graph, cancel)
+            .map_or(true, |possible| kept_from(states, ahead, &possible) != known);
+    ShutOut { known, more_are_possible }
 }
 
 /// Of each group of the graph: whether the search listed steps of it.

@@ -8,11 +8,9 @@ use super::verify::{self, Verified};
 use super::words::sentence;
 use super::{By, Question, Stage, hints};
 use fabius_search::restrict::{Effort, Problem, Solution, Solutions, Vocabulary};
-use fabius_task::report::schedule::{
-    AlternativeReport, CheckedReport, KeptReport, ScheduleReport, ScheduleVerdict, WaitReport,
-};
-use fabius_task::words::counted;
+use fabius_task::report::schedule::{AlternativeReport, CheckedReport, KeptReport, ScheduleReport, WaitReport};
 use std::cell::OnceCell;
+use std::collections::BTreeSet;
 
 /// Of the solutions found, this many are checked, …
 const VERIFIED_MAX: usize = 12;
@@ -23,6 +21,15 @@ const SHOWN_MAX: usize = 3;
 
 /// What waits may speak of: which processes are alike, and whether of values, too.
 type Kind = (By, bool);
+
+/// Who may wait.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Waiting {
+    /// Everybody but those that only check something: if they wait, what they would find is not avoided, but not looked at.
+    AllButCheckers,
+    /// Everybody.
+    All,
+}
 
 /// Solutions that were found.
 struct Found {
@@ -59,10 +66,29 @@ impl Question<'_> {
         explored: &mut Explored,
         report: &ScheduleReport,
     ) -> Result<Option<ScheduleReport>, String> {
+        let has_checkers =
+            self.places(explored, By::Type).is_some_and(|places| !places.checkers(&self.program).is_empty());
+        if has_checkers {
+            let work = self.work_left;
+            self.work_left = work / 2;
+            if let Some(found) = self.with_waits_of(Waiting::AllButCheckers, explored, report)? {
+                return Ok(Some(found));
+            }
+            self.work_left += work - work / 2;
+        }
+        self.with_waits_of(Waiting::All, explored, report)
+    }
+
+    fn with_waits_of(
+        &mut self,
+        waiting: Waiting,
+        explored: &mut Explored,
+        report: &ScheduleReport,
+    ) -> Result<Option<ScheduleReport>, String> {
         let mut kinds: Vec<Option<Kind>> = self.vocabularies(explored).into_iter().map(Some).collect();
         loop {
             self.begins(Stage::Waits);
-            let Some(found) = self.fewest(explored, &kinds) else { return Ok(None) };
+            let Some(found) = self.fewest(explored, &kinds, waiting) else { return Ok(None) };
             self.begins(Stage::Check);
             let kind = found.kind;
             if let Some(told) = self.checked(explored, report, found)? {
@@ -74,22 +100,22 @@ impl Question<'_> {
 
     /// The fewest waits of each kind in turn; of these the ones that give up the fewest places, then the fewest. Kinds are done with once
     /// one was found that gives up nothing: with more waits of another kind there is nothing to gain.
-    fn fewest(&mut self, explored: &Explored, kinds: &[Option<Kind>]) -> Option<Found> {
+    fn fewest(&mut self, explored: &Explored, kinds: &[Option<Kind>], waiting: Waiting) -> Option<Found> {
         let Explored { graph, region, .. } = explored;
-        let movers = explored.movers(&self.stops.waits).ok()?;
+        let safe_movers = explored.safe_movers(&self.stops.waits).ok()?;
         let words: Vec<OnceCell<Option<(Places, Vocabulary)>>> = kinds.iter().map(|_| OnceCell::new()).collect();
         let mut problems: Vec<Option<Problem<'_>>> = kinds.iter().map(|_| None).collect();
         let mut is_open: Vec<bool> = kinds.iter().map(Option::is_some).collect();
         let mut best: Option<(usize, Found)> = None;
-        for waits in 0..=self.request.waits_max {
-            // Without any wait, it makes no difference of which kind they would be.
-            for number in (0..kinds.len()).take(if waits == 0 { 1 } else { usize::MAX }) {
+        // There is an error, or not everything was explored, so there is at least one.
+        for waits in 1..=self.request.waits_max {
+            for number in 0..kinds.len() {
                 let Some(kind) = kinds[number].filter(|_| is_open[number]) else { continue };
-                let prepared = words[number].get_or_init(|| self.prepared(explored, kind));
+                let prepared = words[number].get_or_init(|| self.prepared(explored, kind, waiting));
                 let Some((places, vocabulary)) = prepared else { continue };
                 let (checks_max, cancel) = (self.request.checks_max, &self.stops.waits);
                 let effort = Effort { waits_max: waits, checks_max, work_max: 0, cancel };
-                let new = || Problem::new(graph, region, vocabulary, &movers.safely, effort);
+                let new = || Problem::new(graph, region, vocabulary, safe_movers, effort);
                 let problem = problems[number].get_or_insert_with(new);
                 let before = problem.work();
                 problem.allow_work(before + self.work_left / (kinds.len() - number) as u64);
@@ -110,7 +136,7 @@ impl Question<'_> {
     }
 
     /// What waits of a kind speak of; nothing if there is nothing more to speak of than in other kinds.
-    fn prepared(&self, explored: &Explored, (by, values): Kind) -> Option<(Places, Vocabulary)> {
+    fn prepared(&self, explored: &Explored, (by, values): Kind, waiting: Waiting) -> Option<(Places, Vocabulary)> {
         let mut places = self.places(explored, by)?;
         if values {
             let cells = Cells::seen(&explored.graph, self.machine.machine(), &self.stops.waits);
@@ -120,6 +146,10 @@ impl Question<'_> {
             places = places.with_cells(cells);
         }
         let vocabulary = self.vocabulary(explored, &places)?;
+        let vocabulary = match waiting {
+            Waiting::AllButCheckers => vocabulary.without_waits_of(places.checkers(&self.program)),
+            Waiting::All => vocabulary,
+        };
         Some((places, vocabulary))
     }
 
@@ -136,7 +166,7 @@ impl Question<'_> {
             let solution_work = solution.kept as u64 * listed_per_state * WORK_PER_CHECKED_TRANSITION;
             let verified = verify::waits(&self.machine, &places, &solution, explored, &self.stops.all)?;
             if let Verified::Holds { states, shut_out } = verified {
-                let shut_out = self.told_shut_out(&shut_out, explored);
+                let shut_out = self.told_shut_out(&shut_out.known, explored);
                 shown.push((solution, states, shut_out));
             }
             // The best is checked in any case.
@@ -150,7 +180,15 @@ impl Question<'_> {
             shown.iter().filter_map(|(solution, ..)| self.alternative(solution, &places, explored)).collect();
         let Some(first) = told.first().cloned() else { return Ok(None) };
         let mut report = report.clone();
-        report.reason = sentence(&first, best.waits.len(), shut_out);
+        let given_up: Vec<String> = best.gives_up.iter().filter_map(|site| places.named(*site)).collect();
+        let checkers = places.checkers(&self.program);
+        let checking: BTreeSet<String> = best
+            .waits
+            .iter()
+            .filter(|wait| checkers.contains(&wait.at.kind))
+            .map(|wait| places.who(wait.at.kind))
+            .collect();
+        report.reason = sentence(&first, &checking, &given_up, shut_out);
         report.shuts_out.clone_from(shut_out);
         report.fewest = explored.stopped.is_none();
         report.explored.tried = tried;
@@ -158,14 +196,10 @@ impl Question<'_> {
         (report.waits, report.kept, report.gives_up) = (first.waits, Some(first.kept), first.gives_up);
         report.alternatives = told.into_iter().skip(1).collect();
         if report.fewest {
-            report.hints = hints::hints(&self.program, &places, &best.waits);
+            report.hints = hints::hints(&self.program, explored, &places, &best.waits, &self.stops.all);
         }
-        if self.request.export && !best.waits.is_empty() {
+        if self.request.export {
             self.export = Some(self.exported(&places, &shown));
-        }
-        if best.waits.is_empty() {
-            report.verdict = ScheduleVerdict::Holds;
-            report.reason = format!("no error under any schedule ({}, exhaustive)", counted(*states, "state"));
         }
         Ok(Some(report))
     }

@@ -71,6 +71,7 @@ pub struct Graph {
     /// As many as targets.
     arrivals: Vec<Arrival>,
     expanded: usize,
+    has_errors: bool,
     lost: Lost,
 }
 
@@ -127,6 +128,7 @@ impl Graph {
             targets: Vec::new(),
             arrivals: Vec::new(),
             expanded: 0,
+            has_errors: false,
             lost: Lost::default(),
         }
     }
@@ -182,7 +184,7 @@ impl Graph {
         &self.targets[group.targets.start as usize..group.targets.end as usize]
     }
 
-    /// The groups with a macro step to a state, by number.
+    /// The groups with a macro step to a state, by number, those added last first.
     pub fn groups_to(&self, state: u32) -> impl Iterator<Item = usize> + '_ {
         let mut next = self.nodes[state as usize].arrival;
         std::iter::from_fn(move || {
@@ -190,6 +192,11 @@ impl Graph {
             next = *before;
             Some(*group as usize)
         })
+    }
+
+    /// Whether an error or an invalid end was met.
+    pub fn has_errors(&self) -> bool {
+        self.has_errors
     }
 
     /// Whether an error or a dead end can follow from a state under every schedule, whatever is explored later.
@@ -245,11 +252,13 @@ impl Graph {
                 }
             }
             let fails = group.iter().any(|(_, leads)| *leads == Leads::Failing);
+            self.has_errors |= fails;
             let targets = start as u32..self.targets.len() as u32;
             self.groups.push(Group { movers: group[0].0, fails, state, targets });
         }
         let node = &mut self.nodes[state as usize];
         (node.groups, node.ending) = (first..self.groups.len() as u32, Some(ending));
+        self.has_errors |= ending == Ending::InvalidEnd;
         self.expanded += 1;
         self.judge(state);
     }

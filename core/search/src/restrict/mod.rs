@@ -35,7 +35,7 @@ pub use graph::{Explorer, Graph, Group, Limits, Movers, Refusal, Round, Stop};
 pub use numbering::Numbering;
 pub use order::{FixedOrder, fixed_order, rank_of};
 pub use region::{
-    Region, Stopped, add_movers_ahead, can_move_again, movers_in_model, possible_movers, region, region_at_most,
-    region_of_first,
+    Region, Stopped, add_movers_ahead, can_move_again, every_run_fails, movers_in_model, possible_movers, region,
+    region_at_most, region_of_first,
 };
 pub use waits::{Arrangements, PROCESSES_MAX, Site, Values, Vocabulary, Wait, held};

@@ -3,14 +3,17 @@
 //! ```text
 //! bad(s):     not expanded; a dead end that is no valid end; no usable group
 //! usable(g):  no macro step of it is an error, none leads to a bad state
-//! worklist:   for each bad t, for each group g of s with a macro step to t:  g is unusable;  if s has no usable group: s is bad
+//! sweep:      for each group g of s, those listed last first, with a macro step to a bad state:  forbid(g)
+//! forbid(g):  g is unusable;  if s has no usable group: s is bad, and forbid each group listed after g with a macro step to s
 //! ```
 //!
-//! Z is the rest: a greatest fixpoint, in time linear in the number of macro steps. The graph itself keeps up, while it grows, what is
+//! Z is the rest: a greatest fixpoint, in time linear in the number of macro steps. Most macro steps lead to states that are expanded later,
+//! so one sweep over the groups meets most bad states before what leads there, and reads the graph in the order in which it is stored. The graph itself keeps up, while it grows, what is
 //! bad even if nothing follows what was not explored; Z goes on from there. What was not explored has no group, so it never
 //! helps: the region of a part of the states is part of the region of all.
 
 use super::graph::{Graph, Lost, Movers};
+use crate::model::Ending;
 use fabius_base::Cancel;
 
 /// Whoever may cancel is asked whenever this many states were looked at.
@@ -92,34 +95,78 @@ pub fn region(graph: &Graph) -> Region {
 
 /// The same, as if only this many states were explored, those that were met first: a part of the region that may be enough.
 pub fn region_of_first(graph: &Graph, states: usize) -> Region {
-    let Lost { order, left, usable, .. } = graph.lost();
-    let (mut worklist, mut left, mut usable) = (order.clone(), left.clone(), usable.clone());
-    let mut next = worklist.len();
-    left.resize(graph.len(), 0);
-    let mut rank = vec![SAFE; graph.len()];
-    worklist.iter().zip(0..).for_each(|(&state, at)| rank[state as usize] = at);
+    let mut narrowing = Narrowing::new(graph);
     let is_unknown = |state: u32| states <= state as usize || graph.ending(state).is_none();
-    for state in (0..graph.len() as u32).filter(|&state| is_unknown(state)) {
-        if rank[state as usize] == SAFE {
-            rank[state as usize] = worklist.len() as u32;
-            worklist.push(state);
+    (0..graph.len() as u32).filter(|&state| is_unknown(state)).for_each(|state| narrowing.add(state));
+    // What is lost was passed on while the graph grew.
+    if graph.lost().order.len() < narrowing.order.len() {
+        narrowing.sweep(graph);
+    }
+    let Narrowing { order, rank, usable, .. } = narrowing;
+    Region { len: graph.len() - order.len(), rank, usable }
+}
+
+/// A region from which bad states are taken.
+struct Narrowing {
+    /// Bad states, in the order in which they were found.
+    order: Vec<u32>,
+    /// Of each state, its place there, or [`SAFE`].
+    rank: Vec<u32>,
+    /// Of each state, the number of groups that a scheduler may allow.
+    left: Vec<u32>,
+    /// Of each group, whether a scheduler may allow it.
+    usable: Vec<bool>,
+}
+
+impl Narrowing {
+    /// All but the states that are lost.
+    fn new(graph: &Graph) -> Self {
+        let Lost { order, left, usable, .. } = graph.lost();
+        let mut left = left.clone();
+        left.resize(graph.len(), 0);
+        let mut rank = vec![SAFE; graph.len()];
+        order.iter().zip(0..).for_each(|(&state, at)| rank[state as usize] = at);
+        Self { order: order.clone(), rank, left, usable: usable.clone() }
+    }
+
+    fn add(&mut self, state: u32) {
+        let rank = &mut self.rank[state as usize];
+        if *rank == SAFE {
+            *rank = self.order.len() as u32;
+            self.order.push(state);
         }
     }
-    while let Some(&bad) = worklist.get(next) {
-        next += 1;
-        for group in graph.groups_to(bad) {
-            if !std::mem::replace(&mut usable[group], false) {
+
+    /// Forbids all groups with a macro step to a bad state.
+    fn sweep(&mut self, graph: &Graph) {
+        for number in (0..graph.group_count()).rev() {
+            let is_bad = |&target: &u32| self.rank[target as usize] != SAFE;
+            if !self.usable[number] || !graph.targets(graph.group(number)).iter().any(is_bad) {
                 continue;
             }
-            let state = graph.group(group).state;
-            left[state as usize] -= 1;
-            if left[state as usize] == 0 && rank[state as usize] == SAFE {
-                rank[state as usize] = worklist.len() as u32;
-                worklist.push(state);
+            let mut next = self.order.len();
+            self.forbid(graph, number);
+            while let Some(&bad) = self.order.get(next) {
+                next += 1;
+                // Those listed before this one are still to come.
+                for passed in graph.groups_to(bad).take_while(|&group| number < group) {
+                    if self.usable[passed] {
+                        self.forbid(graph, passed);
+                    }
+                }
             }
         }
     }
-    Region { len: graph.len() - worklist.len(), rank, usable }
+
+    /// Forbids a group that is usable.
+    fn forbid(&mut self, graph: &Graph, group: usize) {
+        self.usable[group] = false;
+        let state = graph.group(group).state;
+        self.left[state as usize] -= 1;
+        if self.left[state as usize] == 0 {
+            self.add(state);
+        }
+    }
 }
 
 /// What the region could be at most, whatever is explored later: as if no error followed what was not explored. From a state
@@ -129,6 +176,32 @@ pub fn region_at_most(graph: &Graph) -> Region {
     let mut rank = vec![SAFE; graph.len()];
     order.iter().zip(0..).for_each(|(&state, at)| rank[state as usize] = at);
     Region { len: graph.len() - order.len(), rank, usable: usable.clone() }
+}
+
+/// Whether every run from the initial state ends in an error or an invalid end, whoever is let move and whatever processes choose. What
+/// was not explored could be anything.
+pub fn every_run_fails(graph: &Graph) -> bool {
+    let steps = |state: u32| graph.groups_of(state).map(|group| graph.targets(graph.group(group)).len()).sum();
+    // Of each state: its macro steps after which not every run is known to fail.
+    let mut left: Vec<usize> = (0..graph.len() as u32).map(steps).collect();
+    let fails = |&state: &u32| match graph.ending(state) {
+        Some(Ending::InvalidEnd) => true,
+        Some(Ending::Moves) => left[state as usize] == 0,
+        Some(Ending::ValidEnd) | None => false,
+    };
+    let mut worklist: Vec<u32> = (0..graph.len() as u32).filter(fails).collect();
+    let mut next = 0;
+    while let Some(&failing) = worklist.get(next) {
+        next += 1;
+        for group in graph.groups_to(failing) {
+            let state = graph.group(group).state;
+            left[state as usize] -= 1;
+            if left[state as usize] == 0 {
+                worklist.push(state);
+            }
+        }
+    }
+    worklist.contains(&0)
 }
 
 /// Of each state: the processes that can move again, now or later, in the model, be it with an error. Bits, by number; only the

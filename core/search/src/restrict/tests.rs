@@ -45,9 +45,14 @@ fn random_graph(seed: u64) -> Toy {
 /// The greatest set in which every state is good, and has no macro steps or some group that stays in it; what was not explored is
 /// good, or not.
 fn by_definition(graph: &Graph, unknown_is_good: bool) -> BTreeSet<u32> {
+    by_definition_of_first(graph, graph.len(), unknown_is_good)
+}
+
+/// The same, as if only the first states were explored.
+fn by_definition_of_first(graph: &Graph, states: usize, unknown_is_good: bool) -> BTreeSet<u32> {
     let mut inside: BTreeSet<u32> = (0..graph.len() as u32).collect();
     loop {
-        let stays = |state: &u32| match graph.ending(*state) {
+        let stays = |state: &u32| match graph.ending(*state).filter(|_| (*state as usize) < states) {
             None => unknown_is_good,
             Some(Ending::InvalidEnd) => false,
             Some(Ending::ValidEnd) => true,
@@ -122,6 +127,9 @@ fn the_region_of_the_first_states_is_a_part_of_the_region_and_closed() {
         assert_eq!(region_of_first(&graph, graph.len()), whole, "{seed}");
         for states in 1..graph.len() {
             let part = region_of_first(&graph, states);
+            let inside: BTreeSet<u32> = (0..graph.len() as u32).filter(|&state| part.contains(state)).collect();
+            assert_eq!(inside, by_definition_of_first(&graph, states, false), "{seed}, {states} states");
+            assert_eq!(part.len(), inside.len(), "{seed}, {states} states");
             for state in part.reached(&graph) {
                 assert!(part.contains(state) && whole.contains(state) && (state as usize) < states, "{seed}");
                 let allowed = graph.groups_of(state).any(|group| part.allows(group) && whole.allows(group));
@@ -154,6 +162,42 @@ fn outside_the_region_every_group_leads_to_what_was_bad_before() {
     }
 }
 
+/// Whether some run never fails: the greatest set of states that end validly, or have a macro step that stays in it; what was not
+/// explored is in it.
+fn some_run_goes_on(graph: &Graph) -> bool {
+    let mut inside: BTreeSet<u32> = (0..graph.len() as u32).collect();
+    loop {
+        let stays = |state: &u32| match graph.ending(*state) {
+            None | Some(Ending::ValidEnd) => true,
+            Some(Ending::InvalidEnd) => false,
+            Some(Ending::Moves) => graph
+                .groups_of(*state)
+                .flat_map(|group| graph.targets(graph.group(group)))
+                .any(|target| inside.contains(target)),
+        };
+        let next: BTreeSet<u32> = inside.iter().copied().filter(|state| stays(state)).collect();
+        if next == inside {
+            return inside.contains(&0);
+        }
+        inside = next;
+    }
+}
+
+#[test]
+fn every_run_fails_if_none_can_go_on() {
+    let mut answers = [0, 0];
+    for seed in 0..systems() {
+        for states_max in [3, u64::MAX] {
+            let graph = explore(&mut random_graph(seed), Limits { states_max, ..EVERYTHING });
+            let fails = every_run_fails(&graph);
+            assert_eq!(fails, !some_run_goes_on(&graph), "{seed}");
+            assert!(!fails || graph.is_lost(0), "{seed}: no schedule helps then");
+            answers[usize::from(fails)] += 1;
+        }
+    }
+    assert!(answers.iter().all(|&many| 20 < many), "{answers:?}");
+}
+
 #[test]
 fn what_is_cut_off_leaves_a_part_of_the_region_and_what_is_lost_stays_lost() {
     let mut lost_early = 0;
@@ -173,6 +217,8 @@ fn what_is_cut_off_leaves_a_part_of_the_region_and_what_is_lost_stays_lost() {
         for states_max in 1..8 {
             let part = explore(&mut toy, Limits { states_max, ..EVERYTHING });
             let region = region(&part);
+            let inside: BTreeSet<u32> = (0..part.len() as u32).filter(|&state| region.contains(state)).collect();
+            assert_eq!(inside, by_definition(&part, false), "{seed}, {states_max} states");
             let at_most = region_at_most(&part);
             let definition = by_definition(&part, true);
             assert!(
@@ -219,23 +265,29 @@ fn an_exploration_that_ends_once_errors_can_follow_does_so_exactly_then() {
 
 #[test]
 fn every_scheduler_explores_the_same_states_and_each_round_adds_to_the_region() {
+    let mut early = 0;
     for seed in 0..systems() {
         let mut system = System::random(seed);
         let all = explore(&mut system, EVERYTHING);
         let cancel = Cancel::new();
         let mut explorer = Explorer::new(&mut system, &RunToCompletion(Alike), EVERYTHING, &cancel).expect("it begins");
-        let mut before = BTreeSet::new();
+        let (mut before, mut schedulable_with) = (BTreeSet::new(), None);
         while let Ok(Round::Finished(_)) = explorer.round(usize::MAX) {
             let graph = explorer.graph();
             let region = region(graph);
             let now: BTreeSet<u32> = (0..graph.len() as u32).filter(|&state| region.contains(state)).collect();
             assert!(before.is_subset(&now), "{seed}");
             before = now;
+            schedulable_with = schedulable_with.or_else(|| region.contains(0).then_some(graph.len()));
         }
         let graph = explorer.into_graph();
+        // The states met by then are enough, whatever else was explored later.
+        assert!(schedulable_with.is_none_or(|states| region_of_first(&graph, states).contains(0)), "{seed}");
+        early += u32::from(schedulable_with.is_some_and(|states| states < graph.len()));
         assert_eq!((graph.len(), graph.is_complete()), (all.len(), true));
         assert_eq!(region(&graph).len(), region(&all).len());
     }
+    assert!(0 < early);
 }
 
 /// Processes that go from place to place, and share variables: each place has options of guard, action and target.

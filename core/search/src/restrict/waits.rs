@@ -76,6 +76,8 @@ pub struct Vocabulary {
     sizes: Vec<u16>,
     /// The kinds after those: what is observed beside the processes.
     values: Vec<Values>,
+    /// Kinds of processes that never wait.
+    never_wait: Vec<u16>,
     arrangements: Arrangements,
 }
 
@@ -126,7 +128,7 @@ impl Arrangements {
 impl Vocabulary {
     /// `sizes` is the number of places of each kind.
     pub fn new(sizes: Vec<u16>, arrangements: Arrangements) -> Self {
-        Self { sizes, values: Vec::new(), arrangements }
+        Self { sizes, values: Vec::new(), never_wait: Vec::new(), arrangements }
     }
 
     /// The same with more kinds, numbered on after those of processes: what is observed beside the processes. The sites of each
@@ -134,6 +136,12 @@ impl Vocabulary {
     #[must_use]
     pub fn with_values(self, values: Vec<Values>) -> Self {
         Self { values, ..self }
+    }
+
+    /// The same where processes of some kinds never wait.
+    #[must_use]
+    pub fn without_waits_of(self, never_wait: Vec<u16>) -> Self {
+        Self { never_wait, ..self }
     }
 
     /// The arrangements of the states.
@@ -169,7 +177,9 @@ impl Vocabulary {
     /// The waits that hold back a process in an arrangement.
     pub fn waits_for(&self, arrangement: u32, process: u8) -> Vec<Wait> {
         let sites = self.arrangements.sites(arrangement);
-        let Some(&at) = sites.get(usize::from(process)) else { return Vec::new() };
+        let Some(&at) = sites.get(usize::from(process)).filter(|at| !self.never_wait.contains(&at.kind)) else {
+            return Vec::new();
+        };
         let others = sites.iter().enumerate().filter(|(other, _)| *other != usize::from(process));
         let waits = others.flat_map(|(_, other)| {
             self.stretches(*other).into_iter().map(move |(first, last)| Wait { at, other: other.kind, first, last })

@@ -6,11 +6,11 @@ use serde::Serialize;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ScheduleVerdict {
-    /// It can: there is a schedule under which the model is safe.
+    /// It can: an error is known, and there is a schedule under which the model is safe.
     Avoidable,
     /// It cannot: whatever it does, choices inside processes can force an error or a deadlock.
     Unavoidable,
-    /// It can, on the part that was explored, while nothing is known of the rest.
+    /// There is such a schedule, while no error is known and not everything was explored.
     SafeIfScheduled,
     /// There is nothing to avoid: no schedule leads to an error.
     Holds,

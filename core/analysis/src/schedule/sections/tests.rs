@@ -1,5 +1,7 @@
 //! Sections of random models.
 
+mod others;
+
 use super::order::{longest_chain, reduced};
 use super::*;
 use crate::schedule::{ScheduleRequest, Scheduled, Stops, schedule};
@@ -202,6 +204,10 @@ struct Bare {
     met: HashSet<(usize, bool, State)>,
     /// Sections gone through, and steps taken.
     taken: (usize, usize),
+    /// Sections in which more states are met while a part is done are left out, …
+    parts_max: usize,
+    /// … and so were so many.
+    left_out: usize,
 }
 
 impl Bare {
@@ -210,13 +216,15 @@ impl Bare {
         let mut over: Vec<(Vec<Move>, Option<State>)> = Vec::new();
         let mut open = vec![(Vec::new(), state.clone())];
         while let Some((labels, state)) = open.pop() {
-            for (label, _) in moves(&self.program, &state).successors.iter().rev().filter(|(label, _)| label.pid == pid)
-            {
+            // A rendezvous inside an atomic sequence hands control over.
+            let mover = state.holder.unwrap_or(pid);
+            let successors = moves(&self.program, &state).successors;
+            for (label, _) in successors.iter().rev().filter(|(label, _)| label.pid == mover) {
                 let taken = step(&self.program, &state, *label).expect("possible");
                 let labels: Vec<Move> = labels.iter().copied().chain([*label]).collect();
                 let next = taken.outcome.state().filter(|_| taken.outcome.fault().is_none());
                 match next.map(|next| settled(&self.program, next)) {
-                    Some(next) if next.holder == Some(pid) => open.push((labels, next)),
+                    Some(next) if next.holder.is_some() => open.push((labels, next)),
                     next if over.iter().all(|(known, end)| known.first() != labels.first() || *end != next) => {
                         over.push((labels, next))
                     }
@@ -258,7 +266,11 @@ impl Bare {
 
     /// The states to which a step of a section leads: one, or those of all ways of its process at an open choice.
     fn ways(&self, state: &State, event: &SectionEventReport) -> Vec<(SectionEventReport, State)> {
-        let pid = event.process.split(['[', ']']).nth(1).and_then(|pid| pid.parse().ok()).expect("a number");
+        let number = |name: &str| name.split(['[', ']']).nth(1).and_then(|pid| pid.parse().ok()).expect("a number");
+        let (pid, partner) = (number(&event.process), event.partner.as_deref().map(number));
+        let is_with_it = |(labels, _): &(Vec<Move>, Option<State>)| {
+            labels.first().is_some_and(|label| label.partner.map(|(partner, _)| partner) == partner)
+        };
         let told = |(labels, next): (Vec<Move>, Option<State>)| {
             let text = |label: &Move| {
                 let statement = self.program.statement(self.program.process_of(label.edge), label.edge);
@@ -271,7 +283,7 @@ impl Bare {
                 self.advanced(next.expect("no error without the locks")),
             )
         };
-        self.macro_steps(state, pid).into_iter().map(told).collect()
+        self.macro_steps(state, pid).into_iter().filter(is_with_it).map(told).collect()
     }
 
     /// Goes through a section from a state in all orders that it allows; `begun` is its first step, if that was taken already.
@@ -281,16 +293,18 @@ impl Bare {
         }
         let section = self.sections[number - 1].clone();
         let events = &section.events;
-        assert!(
-            begun.is_none()
-                || begun.as_ref().map(|event| &event.statement) == events.first().map(|event| &event.statement)
-        );
+        let statement = |event: Option<&SectionEventReport>| event.map(|event| event.statement.clone());
+        assert!(begun.is_none() || statement(begun.as_ref()) == statement(events.first()));
         self.taken.0 += 1;
         let first: BTreeSet<usize> = begun.iter().map(|_| 0).collect();
         let (mut open, mut seen, mut ends) = (vec![(first, state)], HashSet::new(), HashSet::new());
         while let Some((done, state)) = open.pop() {
             if !seen.insert((done.clone(), state.clone())) {
                 continue;
+            }
+            if self.parts_max < seen.len() {
+                self.left_out += 1;
+                return;
             }
             if done.len() == events.len() {
                 ends.insert(state);
@@ -385,7 +399,18 @@ fn without_locks_the_orders_alone_keep_a_program_safe() {
             left_out += bare.left_out;
         }
         let (met, taken) = (HashSet::new(), (0, 0));
-        let mut walk = Bare { program, locks, written, sections: report.sections, met, taken };
+        let (parts_max, left_out_of_walk) = (usize::MAX, 0);
+        let sections_told = report.sections;
+        let mut walk = Bare {
+            program,
+            locks,
+            written,
+            sections: sections_told,
+            met,
+            taken,
+            parts_max,
+            left_out: left_out_of_walk,
+        };
         let start = walk.advanced(start);
         walk.go(1, None, start);
         models += 1;
