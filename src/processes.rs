@@ -16,7 +16,7 @@ use std::sync::Arc;
 #[derive(Args, Debug, Clone)]
 pub struct ProcessFlags {
     /// Number of worker processes on this machine, each with a part of the visited set: breadth-first search for violations of
-    /// safety (Unix only).
+    /// safety, maximal accepting predecessors for infinite runs (Unix only).
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64), help_heading = "How to check")]
     pub processes: u16,
 

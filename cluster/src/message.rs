@@ -41,14 +41,25 @@ pub(crate) enum Reason {
 pub(crate) enum News {
     /// It is alive, and has done this.
     Alive(Done),
-    /// It has searched its part: what all found, and which edges of the program it took.
-    Found(Box<Reached>, Vec<u8>),
+    /// It has searched its part.
+    Found(Box<Found>),
     /// Another worker is gone, and so it cannot go on.
     Alone,
     /// It was asked to stop before it had read the model.
     Stopped,
     /// Something is wrong with the program itself.
     Failed(String),
+}
+
+/// What a worker found.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Found {
+    /// What all of them found together.
+    pub reached: Reached,
+    /// Of each edge of the program, whether it took it.
+    pub edges: Vec<u8>,
+    /// An edge whose step failed, so that a run was not followed.
+    pub cut: Option<u32>,
 }
 
 /// What a worker has done.

@@ -1,6 +1,6 @@
 //! Watches workers, and puts together what they tell.
 
-use crate::message::{self, Done, News, Order, Reason};
+use crate::message::{self, Done, Found, News, Order, Reason};
 use crate::sockets::SOCKETS_MAX;
 use fabius_base::StopReason;
 use fabius_search::partition::Reached;
@@ -73,7 +73,7 @@ pub(crate) fn run(started: Vec<Started>, part: &Part, observe: &mut Observe<'_>)
 /// How a worker ended.
 enum End {
     /// It told what was found.
-    Found(Box<Reached>, Vec<u8>),
+    Found(Box<Found>),
     /// It missed another one.
     Alone,
     /// It was asked to stop too early to know anything.
@@ -211,7 +211,7 @@ impl Workers {
                 worker.done = done;
                 return;
             }
-            Some(News::Found(reached, edges)) => End::Found(reached, edges),
+            Some(News::Found(found)) => End::Found(found),
             Some(News::Alone) => End::Alone,
             Some(News::Stopped) => End::Stopped,
             Some(News::Failed(what)) => End::Failed(what),
@@ -254,7 +254,7 @@ impl Workers {
             return PoolOutcome::Failed(what);
         }
         let found = self.0.iter().map(|worker| match &worker.end {
-            Some(End::Found(reached, edges)) => Some((reached.as_ref(), edges)),
+            Some(End::Found(found)) => Some(found.as_ref()),
             _ => None,
         });
         if let Some(found) = found.collect::<Option<Vec<_>>>() {
@@ -271,19 +271,20 @@ impl Workers {
     }
 
     /// What all workers told, who have to tell the same.
-    fn together(&self, found: &[(&Reached, &Vec<u8>)]) -> PoolOutcome {
-        let Some(((first, _), others)) = found.split_first() else {
+    fn together(&self, found: &[&Found]) -> PoolOutcome {
+        let Some((Found { reached: first, .. }, others)) = found.split_first() else {
             return PoolOutcome::Failed("a search without workers".to_owned());
         };
-        if others.iter().any(|(reached, _)| reached != first) {
+        if others.iter().any(|other| other.reached != *first) {
             return PoolOutcome::Failed("the workers of a search disagree on what was found".to_owned());
         }
         let mut edges: Vec<u8> = Vec::new();
-        for (_, taken) in found {
+        for Found { edges: taken, .. } in found {
             edges.resize(edges.len().max(taken.len()), 0);
             edges.iter_mut().zip(taken.iter()).for_each(|(known, taken)| *known |= taken);
         }
-        PoolOutcome::Done { reached: (*first).clone(), edges, memory_limit: self.memory_limit(first) }
+        let cut = found.iter().find_map(|found| found.cut);
+        PoolOutcome::Done { reached: first.clone(), edges, cut, memory_limit: self.memory_limit(first) }
     }
 
     /// Which worker used all the memory that it may use where it is.

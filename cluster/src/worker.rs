@@ -4,12 +4,13 @@
 //! more.
 
 use crate::exchange::{self, TimelyExchange};
-use crate::message::{self, Done, News, Order, Reason};
+use crate::message::{self, Done, Found, News, Order, Reason};
 use crate::sockets::take_over;
 use crate::way_log::WayLog;
 use fabius_base::{Cancel, StopReason};
-use fabius_engine::partitioned::search_part;
+use fabius_engine::partitioned::{PartFound, search_part};
 use fabius_search::Statistics;
+use fabius_search::partition::CycleWays;
 use fabius_supervise::Voice;
 use fabius_task::VERSION;
 use fabius_task::pool::{Part, PartError};
@@ -123,10 +124,11 @@ fn search(sockets: Vec<Option<UnixStream>>, me: usize, part: Part, here: Here) -
                 _ => ControlFlow::Continue(()),
             }
         };
-        search_part(&part, exchange, &mut WayLog::new(), &here.cancel, &mut tell)
+        let ways = CycleWays { stem: &mut WayLog::new(), cycle: &mut WayLog::new() };
+        search_part(&part, exchange, ways, &here.cancel, &mut tell)
     };
     Ok(match exchange::run(sockets, me, search)? {
-        Ok(found) => News::Found(Box::new(found.reached), found.edges),
+        Ok(PartFound { reached, edges, cut }) => News::Found(Box::new(Found { reached, edges, cut })),
         Err(PartError::Lost) => News::Alone,
         Err(PartError::Stopped(_)) => News::Stopped,
         Err(error) => News::Failed(error.sentence().to_owned()),

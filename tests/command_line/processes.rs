@@ -61,6 +61,53 @@ fn two_and_three_processes_find_what_one_finds() {
 }
 
 #[test]
+fn two_and_three_processes_find_the_infinite_runs_that_one_finds() {
+    for (name, kind, flags) in [
+        ("peterson_served", "ltl", &[][..]),
+        ("retry_forever", "progress", &["--progress", "transitions"]),
+        ("retry_forever", "ltl", &[]),
+        ("semaphore", "ltl", &["--ltl", "[] (free <= 1)"]),
+    ] {
+        let model = model(name);
+        let asked = [&["--property", kind, "--no-schedule", "--json", &model], flags].concat();
+        let (code, one) = check(&[&["--cycles", "scc"], &asked[..]].concat());
+        let mut told: Option<Value> = None;
+        for count in ["2", "3", "2"] {
+            let (code_of_all, all) = check(&[&["--processes", count], &asked[..]].concat());
+            assert_eq!(code, code_of_all, "{name}: {all}");
+            let (one, mut all): (Value, Value) =
+                (serde_json::from_str(&one).expect("a report"), serde_json::from_str(&all).expect("a report"));
+            let both = one["properties"]
+                .as_array()
+                .expect("properties")
+                .iter()
+                .zip(all["properties"].as_array_mut().expect("properties"));
+            for (one, all) in both {
+                assert_eq!((&one["name"], &one["verdict"]), (&all["name"], &all["verdict"]), "{name}");
+                assert_eq!((&all["search"], &all["strategy"]["algorithm"]), (&"map".into(), &"map".into()));
+                assert_eq!(all["strategy"]["processes"], count.parse::<u64>().expect("a number"));
+                if one["verdict"] == "holds" {
+                    assert_eq!(one["states"], all["states"], "{name}");
+                }
+                for key in ["seconds", "memory_bytes", "bytes_per_state", "strategy", "workers", "violations"] {
+                    all[key] = Value::Null;
+                }
+            }
+            let told = told.get_or_insert_with(|| all["properties"].clone());
+            assert_eq!(*told, all["properties"], "{name}: {count} processes tell another story");
+        }
+    }
+}
+
+#[test]
+fn a_run_of_infinite_length_that_processes_find_is_shown() {
+    let (code, out) = check(&["--processes", "2", "--property", "served", &model("peterson_served")]);
+    assert_eq!(code, 1, "{out}");
+    assert!(out.contains("--processes 2") && !out.contains("internal error"), "{out}");
+    assert!(out.contains("loop") && out.contains("fair"), "{out}");
+}
+
+#[test]
 fn a_model_with_included_files_and_macros_is_the_same_for_every_process() {
     let scratch = Scratch::new().expect("a folder");
     scratch.file("n.h", "#define MAX 40\n");
@@ -81,10 +128,12 @@ fn limits_hold_for_all_processes_together() {
         (["--timeout", "2"], "timeout"),
         (["--max-depth", "4"], "depth"),
     ] {
-        let (code, out) = check(&[&["--processes", "2", "--json", &model], &flags[..]].concat());
-        let property = property(&out);
-        assert_eq!((code, &property["stopped"]), (2, &Value::from(stopped)), "{out}");
-        assert_eq!(property["verdict"], "undecided");
+        for asked in [&["--property", "safety"][..], &["--property", "formula", "--ltl", "[] (a[0] <= 255)"]] {
+            let (code, out) = check(&[&["--processes", "2", "--json", &model], &flags[..], asked].concat());
+            let property = property(&out);
+            assert_eq!((code, &property["stopped"]), (2, &Value::from(stopped)), "{out}");
+            assert_eq!(property["verdict"], "undecided");
+        }
     }
 }
 
@@ -119,6 +168,12 @@ fn what_does_not_go_with_processes_is_refused() {
         let (code, out) = check(&[&["--processes", "2", &model], &flags[..]].concat());
         assert_eq!(code, 3, "{flags:?}: {out}");
         assert!(out.contains("F0508") && out.contains("cannot be combined"), "{flags:?}: {out}");
+    }
+    for flags in [["--fairness", "weak"], ["--fairness", "strong"], ["--cycles", "ndfs"], ["--delay", "auto"]] {
+        let asked = ["--processes", "2", "--property", "ltl", &self::model("retry_forever")];
+        let (code, out) = check(&[&asked[..], &flags[..]].concat());
+        assert_eq!(code, 3, "{flags:?}: {out}");
+        assert!(out.contains("cannot be combined") && out.contains("nearest combination"), "{flags:?}: {out}");
     }
 }
 

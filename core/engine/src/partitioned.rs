@@ -1,24 +1,28 @@
-//! The search for violations of safety by several processes, each with a part of the visited set.
+//! Searches by several processes, each with a part of the visited set: for violations of safety, and for infinite runs.
 //!
-//! [`check`] lets a pool search and confirms what it found; [`search_part`] is what a process of the pool does.
+//! [`check`] and [`check_cycles`] let a pool search and confirm what it found; [`search_part`] is what a process of the pool does.
 
+use crate::liveness::prepare;
+use crate::shortest::add_shortest;
 use crate::task::{Checked, Job, measured};
 use fabius_analysis::dead_code;
 use fabius_base::{Cancel, StopReason};
 use fabius_counterexample::{Found, Shorter};
-use fabius_model::SearchedMachine;
+use fabius_model::{Places, SearchedMachine};
 use fabius_observe::{CheckContext, EngineObserver, Goal, Task};
-use fabius_program::{Move, Watch, meaning::Fault};
-use fabius_search::partition::{self, Exchange, ExchangeError, Reached, Ways, reach};
-use fabius_search::{self as search, Completeness, Outcome, Statistics, TreeStore, ViolationKind};
+use fabius_program::{EdgeId, Move, Watch, meaning::Fault};
+use fabius_search::partition::{
+    self, CycleLook, CycleWays, Exchange, ExchangeError, FIRST_LOOK_STATES, Reached, Ways, cycles, reach,
+};
+use fabius_search::{self as search, Completeness, Outcome, SearchOutcome, Statistics, TreeStore, ViolationKind};
 use fabius_task::internal_error;
 use fabius_task::plan::Planned;
 use fabius_task::pool::{Part, PartError, PoolOutcome, WorkerProgress, total};
-use fabius_task::query::event_trace;
+use fabius_task::query::{CycleSearch, event_trace};
 use fabius_task::report::{OFF, PropertyReport, Stopped, WorkerReport};
 use fabius_task::settings::Settings;
 use fabius_task::words::limit_reached;
-use fabius_verdict as verdict;
+use fabius_verdict::{self as verdict, Reason};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
@@ -29,62 +33,114 @@ const CALMED_RUNS_MAX: usize = 5;
 /// Lets several processes search the reachable states, and confirms what they found.
 pub(crate) fn check(job: Job<'_>, processes: usize, context: &mut CheckContext<'_>) -> Checked {
     let Job { loaded, program, planned, settings } = job;
-    let task = job.task();
     let mut machine = match job.machine() {
         Ok(machine) => machine,
         Err(checked) => return *checked,
     };
-    let began = (context.now)();
-    let mut observer = EngineObserver::new(&task, context, Goal::Violation, machine.places(), None);
-    let mut workers: Vec<WorkerReport> = Vec::new();
-    let mut observe = |told: &[WorkerProgress]| {
-        workers = told.iter().map(WorkerReport::from).collect();
-        observer.progressed(&total(told), workers.clone())
+    let by = Searched::by(job, machine.places(), Part::of(loaded, settings), processes, context);
+    let Told { reached, edges, memory_limit, .. } = match by.told {
+        Ok(told) => told,
+        Err(end) => return end.report(planned, "bfs", by.seconds, by.workers),
     };
-    let end = match (&settings.processes.pool, Part::of(loaded, settings)) {
-        (Some(pool), Some(part)) => pool.search(&part, processes, &mut observe),
-        _ => PoolOutcome::NotStarted("nobody here can start them".to_owned()),
+    machine.learn_edges(&edges);
+    let statistics = reached.statistics;
+    let Some(outcome) = reached.into_outcome(&mut machine) else {
+        return NotTold::no_path(statistics).report(planned, "bfs", by.seconds, by.workers);
     };
-    let seconds = ((context.now)() - began).as_secs_f64();
-    let end = match end {
-        PoolOutcome::Done { reached, edges, memory_limit } => {
-            machine.learn_edges(&edges);
-            let statistics = reached.statistics;
-            match reached.into_outcome(&mut machine) {
-                Some(outcome) => {
-                    let mut reason = verdict::exhaustive(&outcome);
-                    if let (Completeness::Stopped(StopReason::Memory), Some(limit)) =
-                        (outcome.completeness, memory_limit)
-                    {
-                        reason = reason.ended_since(&limit);
-                    }
-                    let mut checked = Checked::of(describe(planned, &outcome, seconds, workers), reason);
-                    if outcome.completeness == Completeness::Exhaustive {
-                        checked.findings = dead_code(program, &loaded.map, &|edge| {
-                            machine.reached(edge) || loaded.is_passed_over(edge)
-                        });
-                    }
-                    confirm_all(&mut checked, job, outcome, context);
-                    return checked;
-                }
-                None => NotTold::failed(statistics, "a process reported a path that is none of the model"),
+    let reason = limited(verdict::exhaustive(&outcome), outcome.completeness, memory_limit);
+    let mut checked = Checked::of(describe(planned, "bfs", &outcome, by.seconds, by.workers), reason);
+    if outcome.completeness == Completeness::Exhaustive {
+        checked.findings =
+            dead_code(program, &loaded.map, &|edge| machine.reached(edge) || loaded.is_passed_over(edge));
+    }
+    confirm_all(&mut checked, job, outcome, context);
+    checked
+}
+
+/// Lets several processes look for infinite runs that violate a property, and confirms what they found.
+pub(crate) fn check_cycles(job: Job<'_>, processes: usize, context: &mut CheckContext<'_>) -> Checked {
+    let Job { loaded, planned, settings, .. } = job;
+    let (query, mut machine) = match prepare(job, CycleSearch::Components) {
+        Ok(prepared) => prepared,
+        Err(checked) => return *checked,
+    };
+    let job = job.over(&query.program);
+    let part = Part::of(loaded, settings).map(|part| part.about_infinite_runs(planned, settings));
+    let by = Searched::by(job, machine.places(), part, processes, context);
+    let Told { reached, cut, memory_limit, .. } = match by.told {
+        Ok(told) => told,
+        Err(end) => return end.report(planned, "map", by.seconds, by.workers),
+    };
+    if let Some(edge) = cut {
+        machine.cut_runs().note(EdgeId(edge), None);
+    }
+    let statistics = reached.statistics;
+    let Some(outcome) = reached.into_cycle_outcome(&mut machine, query.goal) else {
+        return NotTold::no_path(statistics).report(planned, "map", by.seconds, by.workers);
+    };
+    let reason = limited(verdict::cycles(&query, &outcome, settings), outcome.completeness, memory_limit);
+    let mut checked = Checked::of(describe(planned, "map", &outcome, by.seconds, by.workers), reason);
+    checked.qualify(machine.cut_runs(), &query.program, &loaded.map);
+    if let Some(found) = outcome.into_first() {
+        add_shortest(job, &query, &mut machine, found, context, &mut checked);
+    }
+    checked
+}
+
+/// What a pool told in the end.
+struct Told {
+    reached: Reached,
+    edges: Vec<u8>,
+    cut: Option<u32>,
+    memory_limit: Option<String>,
+}
+
+/// A search by a pool.
+struct Searched {
+    told: Result<Told, NotTold>,
+    seconds: f64,
+    workers: Vec<WorkerReport>,
+}
+
+impl Searched {
+    /// Lets the pool of the settings search.
+    fn by(job: Job<'_>, places: Places, part: Option<Part>, processes: usize, context: &mut CheckContext<'_>) -> Self {
+        let (task, settings) = (job.task(), job.settings);
+        let began = (context.now)();
+        let mut observer = EngineObserver::new(&task, context, Goal::Violation, places, None);
+        let mut workers: Vec<WorkerReport> = Vec::new();
+        let mut observe = |told: &[WorkerProgress]| {
+            workers = told.iter().map(WorkerReport::from).collect();
+            observer.progressed(&total(told), workers.clone())
+        };
+        let end = match (&settings.processes.pool, part) {
+            (Some(pool), Some(part)) => pool.search(&part, processes, &mut observe),
+            _ => PoolOutcome::NotStarted("nobody here can start them".to_owned()),
+        };
+        let seconds = ((context.now)() - began).as_secs_f64();
+        let told = match end {
+            PoolOutcome::Done { reached, edges, cut, memory_limit } => Ok(Told { reached, edges, cut, memory_limit }),
+            PoolOutcome::NotStarted(why) => {
+                let what = format!("the processes cannot be started: {why}");
+                Err(NotTold { what, ..NotTold::lost(Statistics::default()) })
             }
-        }
-        PoolOutcome::NotStarted(why) => {
-            let what = format!("the processes cannot be started: {why}");
-            NotTold { what, ..NotTold::lost(Statistics::default()) }
-        }
-        PoolOutcome::Failed(what) => NotTold::failed(Statistics::default(), &what),
-        PoolOutcome::Lost { what, statistics } => NotTold { what, ..NotTold::lost(statistics) },
-        PoolOutcome::Stopped { why, statistics } => {
-            let what = limit_reached(Completeness::Stopped(why), &settings.limits);
-            NotTold { what, reason: why, stopped: why.into(), ..NotTold::lost(statistics) }
-        }
-    };
-    let report = describe(planned, &partition::stopped(end.statistics, end.reason), seconds, workers);
-    // What was not told cannot be shown.
-    let report = PropertyReport { stopped: Some(end.stopped), violation_count: 0, ..report };
-    Checked { failure: end.failure, ..Checked::of(report, verdict::not_told(&end.statistics, &end.what)) }
+            PoolOutcome::Failed(what) => Err(NotTold::failed(Statistics::default(), &what)),
+            PoolOutcome::Lost { what, statistics } => Err(NotTold { what, ..NotTold::lost(statistics) }),
+            PoolOutcome::Stopped { why, statistics } => {
+                let what = limit_reached(Completeness::Stopped(why), &settings.limits);
+                Err(NotTold { what, reason: why, stopped: why.into(), ..NotTold::lost(statistics) })
+            }
+        };
+        Self { told, seconds, workers }
+    }
+}
+
+/// Says which of the processes used all the memory that it may use, if that ended the search.
+fn limited(reason: Reason, completeness: Completeness, memory_limit: Option<String>) -> Reason {
+    match memory_limit.filter(|_| completeness == Completeness::Stopped(StopReason::Memory)) {
+        Some(limit) => reason.ended_since(&limit),
+        None => reason,
+    }
 }
 
 /// A search whose processes could not tell in the end what they found.
@@ -106,16 +162,30 @@ impl NotTold {
     fn failed(statistics: Statistics, what: &str) -> Self {
         Self { what: what.to_owned(), failure: Some(internal_error(what)), ..Self::lost(statistics) }
     }
+
+    fn no_path(statistics: Statistics) -> Self {
+        Self::failed(statistics, "a process reported a path that is none of the model")
+    }
+
+    /// What is known all the same.
+    fn report(self, planned: &Planned, search: &'static str, seconds: f64, workers: Vec<WorkerReport>) -> Checked {
+        let outcome = partition::stopped::<()>(self.statistics, self.reason);
+        let report = describe(planned, search, &outcome, seconds, workers);
+        // What was not told cannot be shown.
+        let report = PropertyReport { stopped: Some(self.stopped), violation_count: 0, ..report };
+        Checked { failure: self.failure, ..Checked::of(report, verdict::not_told(&self.statistics, &self.what)) }
+    }
 }
 
 /// What the processes found out, in figures.
-fn describe(
+fn describe<V>(
     planned: &Planned,
-    outcome: &Outcome<Move, Fault>,
+    search: &'static str,
+    outcome: &SearchOutcome<V>,
     seconds: f64,
     workers: Vec<WorkerReport>,
 ) -> PropertyReport {
-    PropertyReport { search: "bfs", reduction: OFF.to_owned(), workers, ..measured(planned, outcome, seconds) }
+    PropertyReport { search, reduction: OFF.to_owned(), workers, ..measured(planned, outcome, seconds) }
 }
 
 fn confirm_all(checked: &mut Checked, job: Job<'_>, outcome: Outcome<Move, Fault>, context: &mut CheckContext<'_>) {
@@ -137,6 +207,8 @@ pub struct PartFound {
     pub reached: Reached,
     /// Of each edge of the program, whether this process took it.
     pub edges: Vec<u8>,
+    /// The number of an edge whose step failed, so that a run was not followed, if there is one.
+    pub cut: Option<u32>,
 }
 
 /// Searches the part of one process; `tell` is told now and then what it has done, and may stop it.
@@ -146,15 +218,19 @@ pub struct PartFound {
 pub fn search_part(
     part: &Part,
     exchange: &mut impl Exchange,
-    ways: &mut impl Ways,
+    ways: CycleWays<'_, impl Ways>,
     cancel: &Cancel,
     tell: &mut dyn FnMut(&Statistics) -> ControlFlow<StopReason>,
 ) -> Result<PartFound, PartError> {
     let loaded = part.load(cancel)?;
     let program = loaded.checkable().ok_or(PartError::OtherProgram)?;
-    let watch = Watch { trace: event_trace(program), ..Watch::NOTHING };
-    let made = SearchedMachine::new(Arc::clone(program), watch);
+    let query = part.query(program)?;
+    let made = match &query {
+        Some(query) => SearchedMachine::infinite(Arc::clone(&query.program), query.watch),
+        None => SearchedMachine::new(Arc::clone(program), Watch { trace: event_trace(program), ..Watch::NOTHING }),
+    };
     let mut machine = made.map_err(|_| PartError::NoMachine)?;
+    let program = query.as_ref().map_or(program, |query| &query.program);
     let settings = Settings::default();
     let task = Task { loaded: &loaded, program, property: "", settings: &settings };
     let mut context = CheckContext { cancel, now: &|| Duration::ZERO, observe: &mut |_| {}, controls: None };
@@ -162,13 +238,20 @@ pub fn search_part(
     let mut observer = PartObserver { names, tell };
     let (limits, stop_at) = part.bounds();
     let searching = search::Settings { limits, stop_at, cancel: cancel.clone() };
-    let mut store = TreeStore::new();
-    let reached = reach(&mut machine, &mut store, ways, exchange, &mut observer, &searching);
+    let reached = match &query {
+        None => reach(&mut machine, &mut TreeStore::new(), ways.stem, exchange, &mut observer, &searching),
+        Some(query) => {
+            let look = CycleLook { goal: query.goal, first_states: FIRST_LOOK_STATES };
+            let searching = search::Settings { stop_at: search::StopAt::First, ..searching };
+            cycles(&mut machine, &mut TreeStore::default(), ways, exchange, &mut observer, &searching, look)
+        }
+    };
     let reached = reached.map_err(|error| match error {
         ExchangeError::Lost => PartError::Lost,
         ExchangeError::Damaged => PartError::Damaged,
     })?;
-    Ok(PartFound { reached, edges: machine.reached_edges().to_vec() })
+    let cut = machine.cut_runs().edge().map(|edge| edge.0);
+    Ok(PartFound { reached, edges: machine.reached_edges().to_vec(), cut })
 }
 
 /// Names violations as every check does, and passes on what was done.

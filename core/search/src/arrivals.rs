@@ -65,11 +65,21 @@ impl<Probe: Copy, Tag: Copy> Arrivals<Probe, Tag> {
         &mut self,
         store: &mut S,
     ) -> Option<(Inserted, &Arrival<Probe, Tag>)> {
+        self.commit_by(store, |store, probe| store.commit(probe))
+    }
+
+    /// The same, in this way of putting a state into the set.
+    #[inline]
+    pub(crate) fn commit_by<S: Store<Probe = Probe>>(
+        &mut self,
+        store: &mut S,
+        commit: impl FnOnce(&mut S, Probe) -> Inserted,
+    ) -> Option<(Inserted, &Arrival<Probe, Tag>)> {
         if self.len == 0 {
             return None;
         }
         let arrival = &self.slots[self.first];
         (self.first, self.len) = ((self.first + 1) % DELAY, self.len - 1);
-        Some((store.commit(arrival.probe), arrival))
+        Some((commit(store, arrival.probe), arrival))
     }
 }

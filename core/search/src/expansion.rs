@@ -6,9 +6,12 @@
 //!   if t is transient: append t to members, unless a member is equal to it
 //!   else t is an ordinary successor of s
 //! ```
+//!
+//! To a search for cycles, members are equal only if the same marks were met on the way to them ([`Expansion::pass_marked`]).
 
-use crate::model::{Model, Next};
-use std::collections::HashSet;
+use crate::model::{Marks, Model, Next};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
 /// An ordinary state and the transient ones that follow it, listed nearest first.
 pub(crate) struct Expansion<C, L> {
@@ -19,8 +22,10 @@ pub(crate) struct Expansion<C, L> {
     /// The member whose successors are being listed, and how far they are; `None` at the end.
     current: usize,
     cursor: Option<C>,
-    /// Visible words of the transient members.
-    seen: HashSet<Box<[u32]>>,
+    /// The transient members, by the marks met on the way to them and their visible words.
+    seen: HashMap<(Marks, Box<[u32]>), usize>,
+    /// Steps to members that were there before.
+    rejoining: Vec<TransientStep<L>>,
     /// The successor found last.
     pub(crate) successor: Vec<u32>,
 }
@@ -30,6 +35,19 @@ struct Member<L> {
     end: usize,
     parent: usize,
     label: Option<L>,
+    /// Of the step that leads here, …
+    step_marks: Marks,
+    /// … and of all steps on the way from the ordinary state.
+    marks: Marks,
+}
+
+/// A step from one member to another, which is transient.
+#[derive(Clone, Copy)]
+pub(crate) struct TransientStep<L> {
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+    pub(crate) label: Option<L>,
+    pub(crate) marks: Marks,
 }
 
 impl<C: Copy, L: Copy> Expansion<C, L> {
@@ -40,7 +58,8 @@ impl<C: Copy, L: Copy> Expansion<C, L> {
             members: Vec::new(),
             current: 0,
             cursor: None,
-            seen: HashSet::new(),
+            seen: HashMap::new(),
+            rejoining: Vec::new(),
             successor: Vec::new(),
         }
     }
@@ -50,8 +69,10 @@ impl<C: Copy, L: Copy> Expansion<C, L> {
         self.words.clear();
         self.members.clear();
         self.seen.clear();
+        self.rejoining.clear();
         self.words.extend_from_slice(state);
-        self.members.push(Member { end: state.len(), parent: 0, label: None });
+        let (step_marks, marks) = (Marks::NONE, Marks::NONE);
+        self.members.push(Member { end: state.len(), parent: 0, label: None, step_marks, marks });
         self.current = 0;
         self.cursor = Some(model.begin(state));
     }
@@ -68,11 +89,42 @@ impl<C: Copy, L: Copy> Expansion<C, L> {
 
     /// Makes the successor, which is transient, a member.
     pub(crate) fn pass(&mut self, label: Option<L>) {
+        self.pass_marked(label, Marks::NONE);
+    }
+
+    /// Makes the successor, which is transient, a member, unless one with the same marks on its way is equal to it.
+    pub(crate) fn pass_marked(&mut self, label: Option<L>, step_marks: Marks) {
         let visible = self.successor.len().saturating_sub(self.hidden);
-        if self.seen.insert(self.successor[..visible].into()) {
-            self.words.extend_from_slice(&self.successor);
-            self.members.push(Member { end: self.words.len(), parent: self.current, label });
+        let (from, marks) = (self.current, self.marks().with(step_marks));
+        match self.seen.entry((marks, self.successor[..visible].into())) {
+            Entry::Occupied(known) => {
+                self.rejoining.push(TransientStep { from, to: *known.get(), label, marks: step_marks });
+            }
+            Entry::Vacant(place) => {
+                place.insert(self.members.len());
+                self.words.extend_from_slice(&self.successor);
+                self.members.push(Member { end: self.words.len(), parent: from, label, step_marks, marks });
+            }
         }
+    }
+
+    /// The marks of all steps from the ordinary state to the current member.
+    pub(crate) fn marks(&self) -> Marks {
+        self.members.get(self.current).map_or(Marks::NONE, |member| member.marks)
+    }
+
+    /// Whether some step led to a transient member that was there before.
+    pub(crate) fn has_rejoined(&self) -> bool {
+        !self.rejoining.is_empty()
+    }
+
+    /// All steps that lead to transient members.
+    pub(crate) fn transient_steps(&self) -> impl Iterator<Item = TransientStep<L>> + '_ {
+        let first = self.members.iter().enumerate().skip(1).map(|(to, member)| {
+            let Member { parent, label, step_marks, .. } = *member;
+            TransientStep { from: parent, to, label, marks: step_marks }
+        });
+        first.chain(self.rejoining.iter().copied())
     }
 
     /// Turns to the next member.
@@ -92,8 +144,12 @@ impl<C: Copy, L: Copy> Expansion<C, L> {
 
     /// Appends the labels from the ordinary state to the current member.
     pub(crate) fn path_to_current(&self, path: &mut Vec<L>) {
+        self.path_to(self.current, path);
+    }
+
+    /// Appends the labels from the ordinary state to a member.
+    pub(crate) fn path_to(&self, mut member: usize, path: &mut Vec<L>) {
         let first = path.len();
-        let mut member = self.current;
         while member != 0 {
             path.extend(self.members[member].label);
             member = self.members[member].parent;

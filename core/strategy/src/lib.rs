@@ -65,6 +65,11 @@ pub enum Strategy {
         /// Worker threads.
         threads: ThreadCount,
     },
+    /// For infinite runs: every reachable state, by several processes.
+    PartitionedCycles {
+        /// How many.
+        processes: usize,
+    },
     /// For infinite runs, by increasing number of delays.
     DelayedCycles {
         /// Whose delays, and how many.
@@ -211,7 +216,9 @@ impl Choice {
                 let shortened = *order == Order::DepthFirstThenShorten && !report.keep_going;
                 StrategyReport { threads: threads.exactly(), shortened, ..report }
             }
-            Strategy::Partitioned { processes } => StrategyReport { processes: Some(*processes), ..report },
+            Strategy::Partitioned { processes } | Strategy::PartitionedCycles { processes } => {
+                StrategyReport { processes: Some(*processes), ..report }
+            }
             Strategy::Delays { delaying, .. } => {
                 let report = by_delays(delaying, program, report);
                 StrategyReport { shortened: delaying.shows_shortest, ..report }

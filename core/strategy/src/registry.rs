@@ -212,6 +212,15 @@ pub const SEARCHES: &[Row] = &[
     },
     Row {
         name: "map",
+        about: "maximal accepting predecessors by several processes, each with a part of the visited set",
+        order: "breadth-first",
+        questions: INFINITE,
+        asked_by: &[&[Processes]],
+        supports: &[&[OrderOf(Order::BreadthFirst)], TREE, ANY_PROGRESS, &[CyclesBy(Cycles::Map), Processes, MaxDepth]],
+        build: |settings| Strategy::PartitionedCycles { processes: settings.processes.count },
+    },
+    Row {
+        name: "map",
         about: "maximal accepting predecessors by increasing number of delays",
         order: "delays",
         questions: INFINITE,

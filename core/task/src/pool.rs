@@ -4,9 +4,12 @@
 
 use crate::load::{Loaded, ModelText, Source, load_until};
 use crate::meaning::meaning;
+use crate::plan::{Planned, plan};
+use crate::query::{CycleSearch, LivenessQuery, liveness_query};
 use crate::report::WorkerReport;
-use crate::settings::Settings;
+use crate::settings::{Progress, Settings};
 use fabius_base::{Cancel, Limits, StopReason};
+use fabius_program::Program;
 use fabius_search::partition::Reached;
 use fabius_search::{Statistics, StopAt};
 use serde::{Deserialize, Serialize};
@@ -106,6 +109,8 @@ pub enum PoolOutcome {
         reached: Reached,
         /// Of each edge of the program, whether some search took it.
         edges: Vec<u8>,
+        /// The number of an edge whose step failed, so that a run was not followed, if there is one.
+        cut: Option<u32>,
         /// Which of them used all the memory that it may use where it is, in a sentence without its end.
         memory_limit: Option<String>,
     },
@@ -144,6 +149,15 @@ pub struct Part {
     states_max: Option<u64>,
     depth_max: Option<u64>,
     memory_bytes_max: Option<u64>,
+    infinite: Option<InfiniteRuns>,
+}
+
+/// A property of infinite runs, as a process is told of it.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
+struct InfiniteRuns {
+    property: String,
+    /// Whether transitions make progress, not states.
+    progress_on_transitions: bool,
 }
 
 impl Part {
@@ -163,7 +177,30 @@ impl Part {
             states_max: limits.states_max,
             depth_max: limits.depth_max,
             memory_bytes_max: settings.processes.elsewhere.unwrap_or(limits.memory_bytes_max),
+            infinite: None,
         })
+    }
+
+    /// The same in the search for infinite runs that violate a property.
+    #[must_use]
+    pub fn about_infinite_runs(self, planned: &Planned, settings: &Settings) -> Self {
+        let progress_on_transitions = settings.progress == Progress::Transitions;
+        Self { infinite: Some(InfiniteRuns { property: planned.name.clone(), progress_on_transitions }), ..self }
+    }
+
+    /// What is asked of infinite runs; `None` if the question is safety.
+    ///
+    /// # Errors
+    /// If the program does not have the property here.
+    pub fn query(&self, program: &Arc<Program>) -> Result<Option<LivenessQuery>, PartError> {
+        let Some(InfiniteRuns { property, progress_on_transitions }) = &self.infinite else { return Ok(None) };
+        let plan = plan(program, std::slice::from_ref(property)).map_err(|_| PartError::OtherProgram)?;
+        let planned = plan.properties.iter().find(|planned| planned.name == *property);
+        let progress = if *progress_on_transitions { Progress::Transitions } else { Progress::States };
+        let settings = Settings { progress, ..Settings::default() };
+        let query =
+            liveness_query(program, planned.ok_or(PartError::OtherProgram)?, &settings, CycleSearch::Components);
+        query.map(Some).map_err(|_| PartError::OtherProgram)
     }
 
     /// Reads the model again, in the process that has this part.

@@ -3,9 +3,9 @@
 use fabius_base::Cancel;
 use fabius_engine::partitioned::{PartFound, search_part};
 use fabius_engine::pool::{Observe, Part, PoolOutcome, Processes, WorkerPool};
-use fabius_engine::settings::Order;
+use fabius_engine::settings::{Cycles, Order};
 use fabius_engine::{CheckContext, Loaded, Outcome, Settings, check};
-use fabius_search::partition::Local;
+use fabius_search::partition::{CycleWays, Local};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::thread;
@@ -18,7 +18,8 @@ pub struct Threads;
 impl WorkerPool for Threads {
     fn search(&self, part: &Part, processes: usize, _: &mut Observe<'_>) -> PoolOutcome {
         let search = |mut exchange: Local| {
-            search_part(part, &mut exchange, &mut Vec::new(), &Cancel::new(), &mut |_| ControlFlow::Continue(()))
+            let ways = CycleWays { stem: &mut Vec::new(), cycle: &mut Vec::new() };
+            search_part(part, &mut exchange, ways, &Cancel::new(), &mut |_| ControlFlow::Continue(()))
         };
         let found: Result<Vec<PartFound>, _> = thread::scope(|scope| {
             let exchanges = Local::connect(processes).into_iter();
@@ -35,7 +36,8 @@ impl WorkerPool for Threads {
         for part in &found {
             edges.iter_mut().zip(&part.edges).for_each(|(known, taken)| *known |= taken);
         }
-        PoolOutcome::Done { reached, edges, memory_limit: None }
+        let cut = found.iter().find_map(|found| found.cut);
+        PoolOutcome::Done { reached, edges, cut, memory_limit: None }
     }
 }
 
@@ -51,9 +53,18 @@ pub fn of_pool(pool: Arc<dyn WorkerPool>, count: usize) -> Processes {
 
 /// What a check for violations of safety says: breadth-first by one thread, or by these processes.
 pub fn safety(loaded: &Loaded, processes: Option<Processes>, settings: &Settings) -> Outcome {
+    by(loaded, processes, &Settings { search: Order::BreadthFirst, ..settings.clone() }, "safety")
+}
+
+/// What a check of a property of infinite runs says: by components, or by these processes.
+pub fn infinite(loaded: &Loaded, processes: Option<Processes>, settings: &Settings, property: &str) -> Outcome {
+    let cycles = if processes.is_none() { Cycles::Components } else { Cycles::Suitable };
+    by(loaded, processes, &Settings { cycles, ..settings.clone() }, property)
+}
+
+fn by(loaded: &Loaded, processes: Option<Processes>, settings: &Settings, property: &str) -> Outcome {
     let processes = processes.unwrap_or_default();
-    let settings =
-        Settings { search: Order::BreadthFirst, properties: vec!["safety".to_owned()], processes, ..settings.clone() };
+    let settings = Settings { properties: vec![property.to_owned()], processes, ..settings.clone() };
     let cancel = Cancel::new();
     check(
         loaded,

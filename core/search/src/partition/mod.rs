@@ -1,4 +1,5 @@
-//! Breadth-first search for violations of safety by several partitions, each with its own part of the visited set.
+//! Search by several partitions, each with its own part of the visited set: breadth-first for violations of safety, and then, if that
+//! is asked for, for cycles ([`cycles`]).
 //!
 //! A state belongs to the partition that its hash names. The partitions go through the state space layer by layer, in rounds: in a
 //! round, each expands some of its states, inserts the successors that are its own, and sends the others to their owners, who insert
@@ -32,20 +33,24 @@
 
 mod batch;
 mod counted;
+mod cycles;
 mod ended;
 mod exchange;
 mod owners;
+mod retrace;
 mod search;
 #[cfg(test)]
 mod tests;
 mod way;
 
+pub use cycles::{CycleLook, CycleWays, FIRST_LOOK_STATES, cycles, replay_cycle};
 pub use exchange::{Exchange, ExchangeError, Local, Round};
-pub use search::reach;
-pub use way::{Origin, Way, Ways, replay};
+pub use search::{PartStore, reach};
+pub use way::{CycleWay, Origin, Way, Ways, replay};
 
+use crate::cycle::{CycleOutcome, Found, Goal};
 use crate::model::Model;
-use crate::outcome::{Completeness, Halt, Outcome, Statistics, Violation};
+use crate::outcome::{Completeness, Halt, Outcome, SearchOutcome, Statistics, ViolationKind};
 use crate::store::Exactness;
 use fabius_base::StopReason;
 use serde::{Deserialize, Serialize};
@@ -62,6 +67,8 @@ pub struct Reached {
     pub statistics: Statistics,
     /// The ways to the violations, one for each key, the nearest first.
     pub ways: Vec<Way>,
+    /// The way to the cycle, if one was looked for and found.
+    pub cycle: Option<CycleWay>,
     /// What each partition did.
     pub partitions: Vec<PartitionStatistics>,
 }
@@ -72,24 +79,34 @@ impl Reached {
         let violations: Option<Vec<_>> = self.ways.iter().map(|way| replay(model, way)).collect();
         Some(concluded(self.statistics, violations?, self.completeness))
     }
+
+    /// The outcome of a search for cycles, with the run that it found; `None` if that is none of this model.
+    pub fn into_cycle_outcome<M: Model>(self, model: &mut M, goal: Goal) -> Option<CycleOutcome<M::Label, M::Fault>> {
+        let found = match (&self.cycle, self.ways.first()) {
+            (Some(way), _) => Some(replay_cycle(model, goal, way)?),
+            (None, Some(way)) => {
+                let violation = replay(model, way)?;
+                let ViolationKind::Fault(fault) = violation.kind else { return None };
+                Some(Found::Fault { path: violation.path, fault })
+            }
+            (None, None) => None,
+        };
+        Some(concluded(self.statistics, found.into_iter().collect(), self.completeness))
+    }
 }
 
 /// The outcome of a search whose partitions were stopped before they could tell what they found.
-pub fn stopped<L, F>(statistics: Statistics, why: StopReason) -> Outcome<L, F> {
+pub fn stopped<V>(statistics: Statistics, why: StopReason) -> SearchOutcome<V> {
     concluded(statistics, Vec::new(), Completeness::Stopped(why))
 }
 
-fn concluded<L, F>(
-    statistics: Statistics,
-    violations: Vec<Violation<L, F>>,
-    completeness: Completeness,
-) -> Outcome<L, F> {
+fn concluded<V>(statistics: Statistics, found: Vec<V>, completeness: Completeness) -> SearchOutcome<V> {
     let ended = match completeness {
         Completeness::FirstViolation => ControlFlow::Break(Halt::Found(())),
         Completeness::Stopped(reason) => ControlFlow::Break(Halt::Stopped(reason)),
         Completeness::Exhaustive => ControlFlow::Continue(()),
     };
-    Outcome::conclude(ended, violations, Exactness::Exact, statistics)
+    SearchOutcome::conclude(ended, found, Exactness::Exact, statistics)
 }
 
 /// What a partition did.

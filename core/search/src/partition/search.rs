@@ -1,28 +1,29 @@
 //! The search of one partition; see the head of [`super`].
 
-use super::batch::{BatchReader, BatchWriter};
+use super::batch::{BatchReader, BatchWriter, NO_NOTES};
 use super::exchange::{Exchange, ExchangeError};
 use super::owners::Owners;
+use super::retrace::retrace;
 use super::way::{Origin, Way, Ways, violation_at};
 use super::{PartitionStatistics, Reached};
 use crate::arrivals::Arrivals;
 use crate::expansion::Expansion;
-use crate::model::{Model, Next};
+use crate::model::{Marks, Model, Next};
 use crate::observer::{Budget, Observer, Settings};
 use crate::outcome::{Completeness, Statistics, StopAt, ViolationKind};
 use crate::position::Position;
 use crate::state_log::StateLog;
-use crate::store::{Inserted, Store};
+use crate::store::{Inserted, Store, TreeStore};
 use fabius_base::StopReason;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 /// A partition expands about this many states in a round.
-const ROUND_STATES: u64 = 32_768;
+pub(super) const ROUND_STATES: u64 = 32_768;
 /// Even near the limit on states, it expands this many.
 const ROUND_STATES_MIN: u64 = 64;
 /// A batch is sent once it is this long.
-const BATCH_BYTES: usize = 32 << 10;
+pub(super) const BATCH_BYTES: usize = 32 << 10;
 
 /// The reasons that a partition can tell the others; each is told as its place in this list, from 1.
 pub(super) const REASONS: [StopReason; 6] = [
@@ -34,13 +35,26 @@ pub(super) const REASONS: [StopReason; 6] = [
     StopReason::Exhausted,
 ];
 
+/// The visited set of a partition.
+pub trait PartStore: Store {
+    /// As [`Store::commit`]; a state that is new has this number.
+    fn commit_as(&mut self, probe: Self::Probe, number: u64) -> Inserted;
+}
+
+impl PartStore for TreeStore {
+    #[inline]
+    fn commit_as(&mut self, probe: Self::Probe, _: u64) -> Inserted {
+        self.commit(probe)
+    }
+}
+
 /// Searches the states that belong to one partition; every partition of a search calls this, with the same model and settings.
 ///
 /// Limits on states and memory are for all partitions together; they are looked at once in a round.
 ///
 /// # Errors
 /// If another partition is gone, or sent what it cannot have sent.
-pub fn reach<M: Model, S: Store, W: Ways, X: Exchange, O: Observer<M::Label, M::Fault>>(
+pub fn reach<M: Model, S: PartStore, W: Ways, X: Exchange, O: Observer<M::Label, M::Fault>>(
     model: &mut M,
     store: &mut S,
     ways: &mut W,
@@ -48,34 +62,18 @@ pub fn reach<M: Model, S: Store, W: Ways, X: Exchange, O: Observer<M::Label, M::
     observer: &mut O,
     settings: &Settings,
 ) -> Result<Reached, ExchangeError> {
-    let hidden = model.hidden_words();
-    let owners = Owners::new(model, exchange.partitions());
-    let outboxes = (0..exchange.partitions()).map(|_| BatchWriter::default()).collect();
-    let mut partition = Partition {
-        model,
-        store,
-        ways,
-        exchange,
-        observer,
-        settings,
-        budget: Budget::new(settings),
-        position: Position::new(S::MEMO_PER_WORD, hidden),
-        expansion: Expansion::new(hidden),
-        layer: Layer::new(hidden),
-        next_layer: Layer::new(hidden),
-        arrivals: Arrivals::new(),
-        owners,
-        outboxes,
-        stop: None,
-        statistics: Statistics::default(),
-        seen: BTreeMap::new(),
-    };
-    let completeness = partition.run()?;
-    partition.conclude(completeness)
+    let mut partition = Partition::new(model, store, ways, exchange, observer, settings);
+    let mut layer = partition.begin()?;
+    loop {
+        match layer {
+            ControlFlow::Continue(agreed) => layer = partition.expand_next_layer(&agreed)?,
+            ControlFlow::Break(completeness) => return partition.conclude(completeness),
+        }
+    }
 }
 
 /// States that wait, in the order in which they were inserted.
-struct Layer {
+pub(super) struct Layer {
     states: StateLog,
     /// The number of the first of them.
     first: u64,
@@ -106,86 +104,161 @@ struct Seen {
 }
 
 /// What the partitions told each other at the end of a round.
-struct Agreed {
-    stop: Option<StopReason>,
-    states: u64,
-    waiting: u64,
+pub(super) struct Agreed {
+    /// Why some of them want to stop.
+    pub stop: Option<StopReason>,
+    pub states: u64,
+    /// What is still to be done.
+    pub waiting: u64,
     violations: u64,
     memory_bytes: u64,
+    /// By partition: what else it told.
+    pub notices: Vec<Vec<u64>>,
 }
 
-struct Partition<'a, M: Model, S: Store, W, X, O> {
-    model: &'a mut M,
-    store: &'a mut S,
-    ways: &'a mut W,
-    exchange: &'a mut X,
+/// What arrived in a round, by sender, in the order in which it was sent.
+pub(super) type Batches = Vec<Vec<Vec<u8>>>;
+
+/// Numbers of a summary before the notices of a partition.
+const SUMMARY: usize = 5;
+
+pub(super) struct Partition<'a, M: Model, S: Store, W, X, O> {
+    pub model: &'a mut M,
+    pub store: &'a mut S,
+    pub ways: &'a mut W,
+    pub exchange: &'a mut X,
     observer: &'a mut O,
     settings: &'a Settings,
-    budget: Budget<'a>,
+    pub budget: Budget<'a>,
     /// The state inserted last.
-    position: Position,
-    expansion: Expansion<M::Cursor, M::Label>,
+    pub position: Position,
+    pub expansion: Expansion<M::Cursor, M::Label>,
     layer: Layer,
     next_layer: Layer,
+    /// Layers that were begun.
+    layers: u64,
+    /// The last of them was too deep to be expanded.
+    is_cut: bool,
     /// States that will be in the next layer if they are new.
     arrivals: Arrivals<S::Probe, Origin>,
-    owners: Owners,
+    pub owners: Owners,
     /// By owner: successors that are not on their way yet.
-    outboxes: Vec<BatchWriter>,
+    pub outboxes: Vec<BatchWriter>,
     /// Why this partition wants to stop.
-    stop: Option<StopReason>,
+    pub stop: Option<StopReason>,
     /// Of this partition.
-    statistics: Statistics,
+    pub statistics: Statistics,
     /// By the observer's key: where it was met first here, and how often.
     seen: BTreeMap<u64, (Seen, u64)>,
+    /// Whether invalid ends are violations.
+    pub ends_count: bool,
+    /// States can have numbers below this.
+    pub numbers_max: u64,
+    /// All states by number, if they are needed again.
+    pub all_states: Option<StateLog>,
+    /// Of all steps that were listed.
+    pub marks: Marks,
+    /// States with smaller numbers were expanded.
+    pub expanded: u64,
+    /// Memory that a search beside this one uses for the same states, in bytes.
+    pub beside_bytes: u64,
 }
 
-impl<M: Model, S: Store, W: Ways, X: Exchange, O: Observer<M::Label, M::Fault>> Partition<'_, M, S, W, X, O> {
-    fn run(&mut self) -> Result<Completeness, ExchangeError> {
+impl<'a, M: Model, S: PartStore, W: Ways, X: Exchange, O: Observer<M::Label, M::Fault>> Partition<'a, M, S, W, X, O> {
+    pub fn new(
+        model: &'a mut M,
+        store: &'a mut S,
+        ways: &'a mut W,
+        exchange: &'a mut X,
+        observer: &'a mut O,
+        settings: &'a Settings,
+    ) -> Self {
+        let hidden = model.hidden_words();
+        let owners = Owners::new(model, exchange.partitions());
+        let outboxes = (0..exchange.partitions()).map(|_| BatchWriter::default()).collect();
+        Self {
+            model,
+            store,
+            ways,
+            exchange,
+            observer,
+            settings,
+            budget: Budget::new(settings),
+            position: Position::new(S::MEMO_PER_WORD, hidden),
+            expansion: Expansion::new(hidden),
+            layer: Layer::new(hidden),
+            next_layer: Layer::new(hidden),
+            layers: 0,
+            is_cut: false,
+            arrivals: Arrivals::new(),
+            owners,
+            outboxes,
+            stop: None,
+            statistics: Statistics::default(),
+            seen: BTreeMap::new(),
+            ends_count: true,
+            numbers_max: u64::MAX,
+            all_states: None,
+            marks: Marks::NONE,
+            expanded: 0,
+            beside_bytes: 0,
+        }
+    }
+
+    /// Stores the initial state.
+    pub fn begin(&mut self) -> Result<ControlFlow<Completeness, Agreed>, ExchangeError> {
         if let Err(fault) = self.model.initial(&mut self.expansion.successor) {
             if self.exchange.me() == 0 {
                 let seen = Seen { layer: 0, key: 0, event: 1, partition: 0, number: 0 };
                 self.record(&ViolationKind::Fault(fault), None, seen);
             }
-            return Ok(match self.settings.stop_at {
+            return Ok(ControlFlow::Break(match self.settings.stop_at {
                 StopAt::First => Completeness::FirstViolation,
                 StopAt::Never => Completeness::Exhaustive,
-            });
+            }));
         }
         let initial = std::mem::take(&mut self.expansion.successor);
         if self.owners.owner(&initial) == self.exchange.me() {
             self.position.advance(&initial);
             self.arrive(Origin::INITIAL);
         }
-        let mut agreed = self.end_round()?;
-        let mut cut = false;
-        for depth in 0.. {
-            if let Some(ended) = self.ended(&agreed, cut) {
-                return Ok(ended);
-            }
-            std::mem::swap(&mut self.layer, &mut self.next_layer);
-            self.next_layer.states.clear();
-            self.next_layer.first = self.layer.end();
-            self.statistics.depth = depth;
-            cut = self.budget.too_deep(depth);
-            if cut {
-                self.statistics.cut += self.layer.states.len() as u64;
-            } else if let Some(stopped) = self.expand_layer(depth, &agreed)? {
-                agreed = stopped;
-                continue;
-            }
-            agreed = self.end_round()?;
+        let agreed = self.end_layer()?;
+        Ok(self.conclude_layer(agreed))
+    }
+
+    /// Expands a layer, unless it is too deep.
+    pub fn expand_next_layer(&mut self, agreed: &Agreed) -> Result<ControlFlow<Completeness, Agreed>, ExchangeError> {
+        let depth = self.layers;
+        self.layers += 1;
+        std::mem::swap(&mut self.layer, &mut self.next_layer);
+        self.next_layer.states.clear();
+        self.next_layer.first = self.layer.end();
+        self.statistics.depth = depth;
+        self.is_cut = self.budget.too_deep(depth);
+        if self.is_cut {
+            self.statistics.cut += self.layer.states.len() as u64;
+        } else if let Some(stopped) = self.expand_layer(depth, agreed)? {
+            return Ok(self.conclude_layer(stopped));
         }
-        Ok(Completeness::Exhaustive)
+        let agreed = self.end_layer()?;
+        Ok(self.conclude_layer(agreed))
+    }
+
+    /// Goes on, or says how the search ended.
+    fn conclude_layer(&self, agreed: Agreed) -> ControlFlow<Completeness, Agreed> {
+        match self.ended(&agreed) {
+            Some(ended) => ControlFlow::Break(ended),
+            None => ControlFlow::Continue(agreed),
+        }
     }
 
     /// How the search ended, if the partitions agree that it did.
-    fn ended(&self, agreed: &Agreed, cut: bool) -> Option<Completeness> {
+    fn ended(&self, agreed: &Agreed) -> Option<Completeness> {
         let found = 0 < agreed.violations && self.settings.stop_at == StopAt::First;
         match agreed.stop {
             _ if found => Some(Completeness::FirstViolation),
             Some(reason) => Some(Completeness::Stopped(reason)),
-            None if cut => Some(Completeness::Stopped(StopReason::Depth)),
+            None if self.is_cut => Some(Completeness::Stopped(StopReason::Depth)),
             None => (agreed.waiting == 0).then_some(Completeness::Exhaustive),
         }
     }
@@ -205,8 +278,9 @@ impl<M: Model, S: Store, W: Ways, X: Exchange, O: Observer<M::Label, M::Fault>> 
                 if self.stop.is_some() || self.expand(&state, number, depth)?.is_break() {
                     break;
                 }
+                self.expanded = number + 1;
             }
-            let agreed = self.end_round()?;
+            let agreed = self.end_layer()?;
             if agreed.stop.is_some() {
                 return Ok(Some(agreed));
             }
@@ -224,15 +298,19 @@ impl<M: Model, S: Store, W: Ways, X: Exchange, O: Observer<M::Label, M::Fault>> 
             }
             if let Some((kind, last)) = violation_at(&found) {
                 events += 1;
-                let (partition, key) = (self.exchange.me(), self.owners.hash(state));
-                self.record(&kind, last, Seen { layer: depth, key, event: events, partition, number });
+                if kind != ViolationKind::InvalidEnd || self.ends_count {
+                    let (partition, key) = (self.exchange.me(), self.owners.hash(state));
+                    self.record(&kind, last, Seen { layer: depth, key, event: events, partition, number });
+                }
             }
             match found {
-                Next::Successor { label, transient: true, .. } => {
+                Next::Successor { label, transient: true, marks, .. } => {
+                    self.marks = self.marks.with(marks);
                     self.statistics.transient += 1;
                     self.expansion.pass(label);
                 }
-                Next::Successor { transient: false, .. } => {
+                Next::Successor { transient: false, marks, .. } => {
+                    self.marks = self.marks.with(marks);
                     ordinal += 1;
                     self.bring(number, ordinal)?;
                 }
@@ -253,7 +331,7 @@ impl<M: Model, S: Store, W: Ways, X: Exchange, O: Observer<M::Label, M::Fault>> 
             return Ok(());
         }
         let outbox = &mut self.outboxes[owner];
-        outbox.push(number, ordinal, &self.expansion.successor);
+        outbox.push(number, NO_NOTES, ordinal, &self.expansion.successor);
         if BATCH_BYTES <= outbox.len() {
             return self.exchange.send(owner, outbox.take());
         }
@@ -269,9 +347,17 @@ impl<M: Model, S: Store, W: Ways, X: Exchange, O: Observer<M::Label, M::Fault>> 
         *known = (known.0.min(seen), known.1 + 1);
     }
 
-    /// Ends a round: what the others sent in it is inserted.
-    fn end_round(&mut self) -> Result<Agreed, ExchangeError> {
+    /// Ends a round of a layer: what the others sent in it is inserted.
+    fn end_layer(&mut self) -> Result<Agreed, ExchangeError> {
         while self.insert_oldest() {}
+        let (agreed, batches) = self.end_round(self.next_layer.states.len() as u64, &[])?;
+        self.insert(batches)?;
+        Ok(agreed)
+    }
+
+    /// Ends a round: tells the others how much is still to be done here, and what else there is to notice; what they told, and what
+    /// they sent in this round.
+    pub fn end_round(&mut self, waiting: u64, notices: &[u64]) -> Result<(Agreed, Batches), ExchangeError> {
         for (owner, outbox) in self.outboxes.iter_mut().enumerate() {
             if 0 < outbox.len() {
                 self.exchange.send(owner, outbox.take())?;
@@ -279,36 +365,36 @@ impl<M: Model, S: Store, W: Ways, X: Exchange, O: Observer<M::Label, M::Fault>> 
         }
         let reason = self.stop.and_then(|stop| REASONS.iter().position(|reason| *reason == stop));
         let stop = reason.map_or(0, |place| place as u64 + 1);
-        let waiting = self.next_layer.states.len() as u64;
         let memory_bytes = self.memory_bytes();
         self.statistics.memory_bytes = self.statistics.memory_bytes.max(memory_bytes);
-        let summary = [stop, self.statistics.states, waiting, self.statistics.violations, memory_bytes];
+        let mut summary = vec![stop, self.statistics.states, waiting, self.statistics.violations, memory_bytes];
+        summary.extend_from_slice(notices);
         let round = self.exchange.end_round(&summary)?;
-        self.insert(round.batches)?;
-        let mut agreed = Agreed { stop: None, states: 0, waiting: 0, violations: 0, memory_bytes: 0 };
+        let mut agreed =
+            Agreed { stop: None, states: 0, waiting: 0, violations: 0, memory_bytes: 0, notices: Vec::new() };
         for summary in &round.summaries {
-            let [stop, states, waiting, violations, memory_bytes] = summary[..] else {
-                return Err(ExchangeError::Damaged);
-            };
+            let (&[stop, states, waiting, violations, memory_bytes], notices) =
+                summary.split_first_chunk::<SUMMARY>().ok_or(ExchangeError::Damaged)?;
             let reason = usize::try_from(stop).ok().and_then(|stop| REASONS.get(stop.checked_sub(1)?).copied());
             agreed.stop = agreed.stop.or(reason);
             agreed.states += states;
             agreed.waiting += waiting;
             agreed.violations += violations;
             agreed.memory_bytes += memory_bytes;
+            agreed.notices.push(notices.to_vec());
         }
         let limits = &self.settings.limits;
-        if limits.states_max.is_some_and(|max| max < agreed.states) {
-            agreed.stop = agreed.stop.or(Some(StopReason::States));
-        }
         if limits.memory_bytes_max.is_some_and(|max| max < agreed.memory_bytes) {
             agreed.stop = agreed.stop.or(Some(StopReason::Memory));
         }
-        Ok(agreed)
+        if limits.states_max.is_some_and(|max| max < agreed.states) {
+            agreed.stop = agreed.stop.or(Some(StopReason::States));
+        }
+        Ok((agreed, round.batches))
     }
 
     /// Inserts what arrived, one sender after the other, in the order in which it was sent.
-    fn insert(&mut self, batches: Vec<Vec<Vec<u8>>>) -> Result<(), ExchangeError> {
+    fn insert(&mut self, batches: Batches) -> Result<(), ExchangeError> {
         for (partition, batches) in batches.into_iter().enumerate() {
             let mut reader = BatchReader::new(batches)?;
             while let Some(number) = reader.parent {
@@ -334,20 +420,26 @@ impl<M: Model, S: Store, W: Ways, X: Exchange, O: Observer<M::Label, M::Fault>> 
     /// Inserts the state that was looked up first; false if there is none.
     #[inline]
     fn insert_oldest(&mut self) -> bool {
-        let Some((inserted, arrival)) = self.arrivals.commit(self.store) else { return false };
+        let number = self.statistics.states;
+        let commit = |store: &mut S, probe| store.commit_as(probe, number);
+        let Some((inserted, arrival)) = self.arrivals.commit_by(self.store, commit) else { return false };
         if inserted == Inserted::Old {
             self.statistics.matched += 1;
-        } else if arrival.tag.pack().is_some_and(|packed| self.ways.push(packed)) {
+        } else if number < self.numbers_max && arrival.tag.pack().is_some_and(|packed| self.ways.push(packed)) {
             self.statistics.states += 1;
             self.next_layer.states.push_words(&arrival.words);
+            if let Some(all) = &mut self.all_states {
+                all.push_words(&arrival.words);
+            }
         } else {
             self.stop = Some(StopReason::Full);
         }
         true
     }
 
+    /// Compares what was used with the limits.
     #[cold]
-    fn look(&mut self) -> ControlFlow<()> {
+    pub fn look(&mut self) -> ControlFlow<()> {
         self.statistics.memory_bytes = self.statistics.memory_bytes.max(self.memory_bytes());
         let told = self.budget.look(&self.statistics, self.store.is_full(), self.observer);
         if let ControlFlow::Break(reason) = told {
@@ -360,18 +452,22 @@ impl<M: Model, S: Store, W: Ways, X: Exchange, O: Observer<M::Label, M::Fault>> 
         let layers = self.layer.states.memory_bytes() + self.next_layer.states.memory_bytes();
         let outboxes: usize = self.outboxes.iter().map(BatchWriter::len).sum();
         let local = (outboxes + self.expansion.memory_bytes()) as u64 + self.ways.memory_bytes();
-        self.store.memory_bytes() + self.position.memory_bytes() + layers + local
+        let all = self.all_states.as_ref().map_or(0, StateLog::memory_bytes) + self.beside_bytes;
+        self.store.memory_bytes() + self.position.memory_bytes() + layers + local + all
     }
 
     /// Puts together what all partitions found.
-    fn conclude(mut self, completeness: Completeness) -> Result<Reached, ExchangeError> {
+    pub fn conclude(mut self, completeness: Completeness) -> Result<Reached, ExchangeError> {
         let mut seen = self.all_seen()?;
         let counted: u64 = seen.iter().map(|(_, count)| *count).sum();
         if completeness == Completeness::FirstViolation {
             seen.truncate(1);
             seen.iter_mut().for_each(|(_, count)| *count = 1);
         }
-        let ways = self.ways_to(&seen)?;
+        let places: Vec<_> = seen.iter().map(|(seen, _)| (seen.partition, seen.number)).collect();
+        let ordinals = retrace(self.exchange, self.ways, &places)?;
+        let ways = seen.iter().zip(ordinals);
+        let ways = ways.map(|((seen, count), ordinals)| Way { ordinals, event: seen.event, count: *count }).collect();
         let mine =
             Statistics { memory_bytes: self.statistics.memory_bytes.max(self.memory_bytes()), ..self.statistics };
         // Whoever watches is told all of it; there is nothing to stop any more.
@@ -391,7 +487,7 @@ impl<M: Model, S: Store, W: Ways, X: Exchange, O: Observer<M::Label, M::Fault>> 
             statistics.memory_bytes += memory_bytes;
             partitions.push(PartitionStatistics { states, transitions: states + matched, memory_bytes });
         }
-        Ok(Reached { completeness, statistics, ways, partitions })
+        Ok(Reached { completeness, statistics, ways, cycle: None, partitions })
     }
 
     /// The violations that all partitions met, one for each key with the number of those, the least first.
@@ -414,37 +510,5 @@ impl<M: Model, S: Store, W: Ways, X: Exchange, O: Observer<M::Label, M::Fault>> 
         let mut all: Vec<(Seen, u64)> = all.into_values().collect();
         all.sort_unstable();
         Ok(all)
-    }
-
-    /// The ways to violations, put together from what each partition knows of its states: all of them go back one step in a round.
-    fn ways_to(&mut self, seen: &[(Seen, u64)]) -> Result<Vec<Way>, ExchangeError> {
-        const WORDS: usize = 2;
-        const NOT_MINE: [u64; WORDS] = [0, 0];
-        let me = self.exchange.me();
-        let mut ways: Vec<Way> =
-            seen.iter().map(|(seen, count)| Way { ordinals: Vec::new(), event: seen.event, count: *count }).collect();
-        let mut at: Vec<Option<(usize, u64)>> =
-            seen.iter().map(|(seen, _)| Some((seen.partition, seen.number))).collect();
-        while at.iter().any(Option::is_some) {
-            let mut known = |place: &Option<(usize, u64)>| match place {
-                Some((partition, number)) if *partition == me => {
-                    // A violation of the initial state has no entry.
-                    [1, self.ways.get(*number).unwrap_or_default()]
-                }
-                _ => NOT_MINE,
-            };
-            let summary: Vec<u64> = at.iter().flat_map(&mut known).collect();
-            let summaries = self.exchange.end_round(&summary)?.summaries;
-            for (index, (place, way)) in at.iter_mut().zip(&mut ways).enumerate() {
-                let Some((partition, _)) = *place else { continue };
-                let answer = summaries.get(partition).and_then(|summary| summary.chunks(WORDS).nth(index));
-                let Some([1, packed]) = answer else { return Err(ExchangeError::Damaged) };
-                let origin = Origin::unpack(*packed);
-                *place = (origin.ordinal != 0).then_some((origin.partition, origin.number));
-                way.ordinals.extend(place.map(|_| origin.ordinal));
-            }
-        }
-        ways.iter_mut().for_each(|way| way.ordinals.reverse());
-        Ok(ways)
     }
 }

@@ -84,6 +84,16 @@ pub struct Way {
     pub count: u64,
 }
 
+/// The way to a cycle and once round it, in numbers.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
+pub struct CycleWay {
+    /// Which ordinary successor comes next, from the initial state to a state of the cycle, each counted from 1.
+    pub stem: Vec<u32>,
+    /// The same from there back to it, among the successors that the search for cycles counts; if there is none, the cycle has
+    /// transient states only, and begins in that state.
+    pub cycle: Vec<u32>,
+}
+
 /// The violation met with what an expansion found next, and the transition that it names, if it names one.
 pub fn violation_at<L: Copy, F: Copy>(found: &Next<L, F>) -> Option<(ViolationKind<F>, Option<L>)> {
     match *found {

@@ -3,6 +3,7 @@
 
 mod corners;
 mod fewest_steps;
+mod partitions;
 mod reduction;
 
 use fabius_base::{Cancel, Limits, StopReason};
