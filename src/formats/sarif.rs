@@ -334,6 +334,7 @@ mod tests {
             held_back: Vec::new(),
             notes: Vec::new(),
             fault: None,
+            original: None,
         };
         let steps: Vec<StepRecord> = (1..=1203).map(step).collect();
         let flow = flow(&steps, 1000, Some(1203)).unwrap_or_default();
