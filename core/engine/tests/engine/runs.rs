@@ -101,7 +101,8 @@ fn compare_picture(text: &str, loaded: &Loaded, example: &Counterexample, along:
 
 #[test]
 fn pictures_and_itf_say_what_the_steps_change() {
-    let runs = parallel(240, |seed| {
+    let seeds: Vec<u64> = (0..240).collect();
+    let runs = parallel::map(&seeds, |&seed| {
         let text = format!("{}\nltl p {{ {} }}\n", small::model(seed), small::formula(seed));
         let (loaded, examples) = counterexamples(&text);
         let mut counted = (0, 0);
