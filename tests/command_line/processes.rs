@@ -108,6 +108,18 @@ fn a_run_of_infinite_length_that_processes_find_is_shown() {
 }
 
 #[test]
+fn a_run_that_ends_for_ever_at_an_acceptance_label_is_shown() {
+    let scratch = Scratch::new().expect("a folder");
+    let model = scratch.file("m.pml", "byte n; active proctype P() { accept_here: n == 1 }");
+    for count in ["2", "3"] {
+        let (code, out) = check(&["--processes", count, "--property", "acceptance", &model]);
+        assert_eq!(code, 1, "{out}");
+        assert!(out.contains("F0606") && out.contains("nothing can move"), "{out}");
+        assert!(!out.contains("internal error"), "{out}");
+    }
+}
+
+#[test]
 fn a_model_with_included_files_and_macros_is_the_same_for_every_process() {
     let scratch = Scratch::new().expect("a folder");
     scratch.file("n.h", "#define MAX 40\n");

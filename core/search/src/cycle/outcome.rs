@@ -41,8 +41,8 @@ pub struct CycleQuestion {
 /// What was found.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Found<Label, Fault> {
-    /// A run that goes on for ever: the stem, then the cycle again and again. The cycle has at least one
-    /// label.
+    /// A run that goes on for ever: the stem, then the cycle again and again. The cycle has no
+    /// label if the last state lasts for ever because nothing can move.
     Lasso {
         /// From the initial state to a state of the cycle.
         stem: Vec<Label>,

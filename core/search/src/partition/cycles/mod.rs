@@ -26,7 +26,7 @@
 //!
 //! A cycle among the states that were expanded is a cycle of the model, so it need not be waited for all of them. Which states these
 //! are does not depend on the number of partitions, and neither does whether they have a cycle: the answer and the counters are the
-//! same for any number of them. Which cycle is met first does depend on it.
+//! same for any number of them, unless a limit of states cuts the search off. Which cycle is met first does depend on it.
 //!
 //! Successors are computed again in each wave and not kept: an edge would take more memory than a state. Only ordinary states have
 //! values. Where transient states alone form a cycle, the partition sees it when it expands the ordinary state before them

@@ -27,7 +27,8 @@ pub fn replay_cycle<M: Model>(model: &mut M, goal: Goal, way: &CycleWay) -> Opti
     for ordinal in &way.cycle {
         has_accepted |= take_edge(model, &mut expansion, &mut state, *ordinal, goal, &mut cycle)?;
     }
-    (has_accepted && visible(&state) == start && !cycle.is_empty()).then_some(Found::Lasso { stem, cycle })
+    // A state in which nothing can move lasts for ever: its only edge has no label.
+    (has_accepted && visible(&state) == start).then_some(Found::Lasso { stem, cycle })
 }
 
 /// Moves to the end of the edge with this ordinal, and adds the labels on the way there; whether the edge is accepting.

@@ -124,6 +124,23 @@ fn a_shadowed_cycle_is_found_and_where_there_is_none_the_passes_end() {
     }
 }
 
+/// A state in which nothing moves lasts for ever, by an edge without a label.
+#[test]
+fn a_run_that_stutters_for_ever_is_a_cycle_without_labels() {
+    let edge = |to, label, marks| Edge { to: Some(to), label, marks, ..Edge::default() };
+    let nodes = vec![
+        Node { words: vec![0], edges: vec![edge(1, Some(7), Marks::NONE)], ..Node::default() },
+        Node { words: vec![1], edges: vec![edge(1, None, Marks::ACCEPTING)], ..Node::default() },
+    ];
+    let toy = Toy::new(nodes, 0);
+    for partitions in PARTITIONS {
+        let look = CycleLook { goal: Goal::AcceptanceCycle, first_states: 1_000 };
+        let context = format!("{partitions} partitions");
+        let (_, outcome) = together(&toy, partitions, &Settings::default(), look, &context);
+        assert_eq!(outcome.first(), Some(&Found::Lasso { stem: vec![7], cycle: Vec::new() }), "{context}");
+    }
+}
+
 /// A ring with chords, large enough for several rounds; with one accepting edge, or with progress on all edges but those of a cycle.
 fn ring(nodes: usize, goal: Goal) -> Toy {
     let marks = |i: usize| match goal {
