@@ -1,7 +1,7 @@
 //! `fabius contexts`: with which processes, arguments and inputs a model can deadlock or fail.
 
 use crate::args::{parse_count, parse_duration, parse_size};
-use crate::exported::Surroundings;
+use crate::exported::Environment;
 use crate::render::numbers::counted;
 use crate::render::paint::{BAD, FAINT, GOOD, STRONG, UNSURE, paint};
 use crate::render::text;
@@ -209,13 +209,13 @@ fn export(args: &Contexts, path: &Path, report: &ContextsReport) -> u8 {
     };
     let more = initial_process(&args.file, &wrong.statements);
     let read = check::load_adding(&args.file, &args.define, &more, &Settings::default(), &Cancel::new());
-    let surroundings = read.ok().map(|(loaded, _)| Surroundings::of(&loaded));
-    let macros = surroundings.as_ref().map_or("", |around| around.macros());
+    let environment = read.ok().map(|(loaded, _)| Environment::of(&loaded));
+    let macros = environment.as_ref().map_or("", |around| around.macros());
     let read = std::fs::read_to_string(&args.file);
     match read.and_then(|text| std::fs::write(path, format!("{macros}{text}{more}"))) {
         Ok(()) => {
             output::complain(&format!("written to `{}`", path.display()));
-            surroundings.inspect(|around| around.tell_missing(path));
+            environment.inspect(|around| around.tell_missing(path));
             0
         }
         Err(error) => {

@@ -6,14 +6,14 @@ use fabius_project::files::beside;
 use std::path::Path;
 
 /// What a model has beside its text.
-pub struct Surroundings {
+pub struct Environment {
     /// The lines that define the macros of flags and of the project.
     macros: String,
     /// What the text includes, as it is written there.
     included: Vec<String>,
 }
 
-impl Surroundings {
+impl Environment {
     /// Those of a model that was read.
     pub fn of(loaded: &Loaded) -> Self {
         let lines = loaded.source.defines.iter().map(|(name, value)| loaded.language().definition(name, value) + "\n");

@@ -2,7 +2,7 @@
 
 use crate::args::{parse_count, parse_duration, parse_size};
 use crate::delays::DelayFlags;
-use crate::exported::Surroundings;
+use crate::exported::Environment;
 use crate::render::numbers::{count, counted};
 use crate::render::paint::{FAINT, paint};
 use crate::render::schedule as render;
@@ -147,7 +147,7 @@ pub fn run(args: &Schedule) -> u8 {
             return exit::FAULTY;
         }
     };
-    let (all, surroundings) = (stops.all.clone(), Surroundings::of(&loaded));
+    let (all, environment) = (stops.all.clone(), Environment::of(&loaded));
     let scheduled = match scheduled_until(stops, loaded, request(args, scheduler), args.json) {
         Ok(scheduled) => scheduled,
         // It panicked, which was told.
@@ -184,15 +184,15 @@ pub fn run(args: &Schedule) -> u8 {
             "nothing is left out of the sections: no shared variable or channel serves nothing but waiting",
         );
     }
-    let written = args.export.as_ref().map_or(0, |path| write(path, args, &surroundings, &scheduled));
+    let written = args.export.as_ref().map_or(0, |path| write(path, args, &environment, &scheduled));
     exit::worse(exit::worse(code(report), printed), written)
 }
 
 /// Writes the model that waits by itself; returns the exit code.
-fn write(path: &Path, args: &Schedule, surroundings: &Surroundings, scheduled: &Scheduled) -> u8 {
+fn write(path: &Path, args: &Schedule, environment: &Environment, scheduled: &Scheduled) -> u8 {
     let why = match &scheduled.export {
         Some(Ok(export)) => {
-            let text = header(&args.file, export) + surroundings.macros() + &export.text;
+            let text = header(&args.file, export) + environment.macros() + &export.text;
             return match std::fs::write(path, text) {
                 Ok(()) => {
                     let states = counted(export.states, "state");
@@ -201,7 +201,7 @@ fn write(path: &Path, args: &Schedule, surroundings: &Surroundings, scheduled: &
                         "written to `{}`, and checked: no error, {states}{which}",
                         path.display()
                     ));
-                    surroundings.tell_missing(path);
+                    environment.tell_missing(path);
                     0
                 }
                 Err(error) => {

@@ -1064,7 +1064,7 @@ export type TracePage = {
   advice: string | null,
   /** Where the formula or claim holds; of the first page only, if the run has one. */
   ribbon: Ribbon | null,
-  /** How numbers change along the run; of the first page only. */
+  /** How numbers change along the run; of the first page only, and of a run of at most 5 000 steps. */
   plots: Array<Plot>,
   /** The drawing beside the model, as it moves along the run; of the first page only, if there is one. */
   picture: MovingPicture | null,

@@ -216,7 +216,7 @@ pub const SEARCHES: &[Row] = &[
         order: "breadth-first",
         questions: INFINITE,
         asked_by: &[&[Processes]],
-        supports: &[&[OrderOf(Order::BreadthFirst)], TREE, ANY_PROGRESS, &[CyclesBy(Cycles::Map), Processes, MaxDepth]],
+        supports: &[TREE, ANY_PROGRESS, &[CyclesBy(Cycles::Map), Processes, MaxDepth]],
         build: |settings| Strategy::PartitionedCycles { processes: settings.processes.count },
     },
     Row {

@@ -260,7 +260,7 @@ fn the_page_shows_what_a_model_says_as_text_and_needs_nothing_else() {
         assert!(page.contains(&format!(">{verdict}</span>")), "{verdict}");
     }
     assert!(page.contains("<b>safety</b> is undecided: ") && page.contains("<svg "));
-    assert!(page.contains("<b>unavoidable</b>: under every schedule"), "what a scheduler could do");
+    assert!(page.contains("<b>unavoidable</b>: every run ends in an error or a deadlock"), "what a scheduler could do");
     assert!(page.contains("class=\"v-error\"") && page.contains("assertion violated"));
 }
 
