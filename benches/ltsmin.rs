@@ -9,7 +9,7 @@
 //! another build of Fabius. `-- --write` writes `docs/benchmarks.md`; `-- --runs N` changes the number of runs; other words select models.
 
 use fabius_needs::ltsmin::{Explored, Ltsmin};
-use fabius_testkit::measure::{BIG_MODELS, Timed, geometric_mean, timed};
+use fabius_testkit::measure::{BIG_MODELS, Options, Timed, geometric_mean, timed};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -38,16 +38,7 @@ struct Row {
 }
 
 fn main() {
-    let (mut write, mut runs, mut only) = (false, 2, Vec::new());
-    let mut arguments = std::env::args().skip(1);
-    while let Some(argument) = arguments.next() {
-        match argument.as_str() {
-            "--write" => write = true,
-            "--runs" => runs = arguments.next().and_then(|number| number.parse().ok()).unwrap_or(runs),
-            "--bench" => {}
-            word => only.push(word.to_owned()),
-        }
-    }
+    let options = Options::read(2);
     let models = fabius_needs::corpus_folder().join("models");
     if !models.is_dir() {
         println!("The corpus is not there (set FABIUS_CORPUS): nothing to measure.");
@@ -62,10 +53,10 @@ fn main() {
     let (mut rows, mut refused) = (Vec::new(), Vec::new());
     for &name in BIG_MODELS.iter().chain(MODELS) {
         let path = models.join(name);
-        if !path.is_file() || !(only.is_empty() || only.iter().any(|word| name.contains(word.as_str()))) {
+        if !path.is_file() || !options.wants(name) {
             continue;
         }
-        match measure(name, &path, runs) {
+        match measure(name, &path, options.runs) {
             Some(row) => {
                 println!("{}", render_row(&row));
                 rows.push(row);
@@ -78,7 +69,7 @@ fn main() {
     }
     let table = render(&rows, &refused);
     println!("\n{table}");
-    if write {
+    if options.write {
         let page = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("docs/benchmarks.md");
         fabius_testkit::page::put(&page, "ltsmin", &table).expect("docs/benchmarks.md can be written");
     }

@@ -6,7 +6,7 @@
 //!
 //! `-- --write` writes `docs/benchmarks.md`; `-- --runs N` changes the number of runs; other words select models.
 
-use fabius_testkit::measure::{BIG_MODELS, geometric_mean, timed};
+use fabius_testkit::measure::{BIG_MODELS, Options, geometric_mean, timed};
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -26,30 +26,20 @@ struct Searched {
 }
 
 fn main() {
-    let (mut write, mut runs, mut only) = (false, 3, Vec::new());
-    let mut arguments = std::env::args().skip(1);
-    while let Some(argument) = arguments.next() {
-        match argument.as_str() {
-            "--write" => write = true,
-            "--runs" => runs = arguments.next().and_then(|number| number.parse().ok()).unwrap_or(runs),
-            "--bench" => {}
-            word => only.push(word.to_owned()),
-        }
-    }
+    let options = Options::read(3);
     let models = fabius_needs::corpus_folder().join("models");
     if !models.is_dir() {
         println!("The corpus is not there (set FABIUS_CORPUS): nothing to measure.");
         return;
     }
-    let chosen = |name: &str| only.is_empty() || only.iter().any(|word| name.contains(word.as_str()));
     let mut text = String::from(
         "| model | states | one thread, CPU s | two processes, CPU s | ratio | elapsed, one / two | memory, MB, one / two together |\n|---|--:|--:|--:|--:|--:|--:|\n",
     );
     let mut ratios = Vec::new();
-    for name in BIG_MODELS.iter().filter(|name| chosen(name)) {
+    for name in BIG_MODELS.iter().filter(|name| options.wants(name)) {
         let path = models.join(name);
         let least = |flags: &[&str]| {
-            let searched = (0..runs).filter_map(|_| search(&path, flags));
+            let searched = (0..options.runs).filter_map(|_| search(&path, flags));
             searched.min_by(|one, other| one.cpu.total_cmp(&other.cpu))
         };
         let (Some(one), Some(two)) = (least(&[]), least(&["--processes", "2"])) else { continue };
@@ -77,7 +67,7 @@ fn main() {
         let _ = writeln!(text, "\nGeometric mean of the ratios: {mean:.2} (goal 1.30).");
     }
     println!("\n{text}");
-    if write {
+    if options.write {
         let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/benchmarks.md");
         fabius_testkit::page::put(&page, "processes", &text).expect("docs/benchmarks.md can be written");
     }

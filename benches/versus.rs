@@ -8,7 +8,7 @@
 //! `-- --write` writes `docs/benchmarks.md`; `-- --runs N` changes the number of runs; other words select models.
 
 use fabius_needs::spin::{AS_WRITTEN, Compiler, Spin};
-use fabius_testkit::measure::{BIG_MODELS, Timed, geometric_mean, timed};
+use fabius_testkit::measure::{BIG_MODELS, Options, Timed, geometric_mean, timed};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -32,14 +32,8 @@ struct Row {
     fabius: Option<Cost>,
 }
 
-struct Options {
-    write: bool,
-    runs: u32,
-    only: Vec<String>,
-}
-
 fn main() {
-    let options = options();
+    let options = Options::read(2);
     let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
     let corpus = fabius_needs::corpus_folder();
     let models = corpus.join("models");
@@ -49,7 +43,7 @@ fn main() {
     }
     let mut rows = Vec::new();
     for name in BIG_MODELS {
-        if !options.only.is_empty() && !options.only.iter().any(|word| name.contains(word.as_str())) {
+        if !options.wants(name) {
             continue;
         }
         let path = models.join(name);
@@ -66,20 +60,6 @@ fn main() {
         let page = root.join("docs/benchmarks.md");
         fabius_testkit::page::put(&page, "table", &table).expect("docs/benchmarks.md can be written");
     }
-}
-
-fn options() -> Options {
-    let mut options = Options { write: false, runs: 2, only: Vec::new() };
-    let mut arguments = std::env::args().skip(1);
-    while let Some(argument) = arguments.next() {
-        match argument.as_str() {
-            "--write" => options.write = true,
-            "--runs" => options.runs = arguments.next().and_then(|n| n.parse().ok()).unwrap_or(2),
-            "--bench" => {}
-            word => options.only.push(word.to_owned()),
-        }
-    }
-    options
 }
 
 fn measure(name: &str, path: &Path, runs: u32) -> Row {

@@ -158,7 +158,10 @@ fn gathered(name: &str, values: Vec<Shown>) -> Vec<Shown> {
     }
     let together = |part: Vec<Shown>| match part.as_slice() {
         [_] => part,
-        several => gathered(&part_of(&several[0].name, name).to_owned(), part),
+        several => {
+            let name = part_of(&several[0].name, name).to_owned();
+            gathered(&name, part)
+        }
     };
     parts.into_iter().flat_map(together).collect()
 }

@@ -44,7 +44,7 @@ pub fn marks(program: &Program, reached: &dyn Fn(EdgeId) -> bool) -> Marks {
 }
 
 /// Whether a statement may execute an assertion.
-fn asserts(action: &Action) -> bool {
+pub(crate) fn asserts(action: &Action) -> bool {
     match action {
         Action::Assert(_) => true,
         Action::Merged(parts) => parts.iter().any(asserts),

@@ -27,6 +27,42 @@ pub const BIG_MODELS: &[&str] = &[
     "spins-tests/peterson3.pml",
 ];
 
+/// The flags that benchmarks of models share.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Options {
+    /// `--write`: the tables go into the page.
+    pub write: bool,
+    /// `--runs N`: the number of runs.
+    pub runs: u32,
+    /// Other words: parts of names of models; none stands for all models.
+    pub only: Vec<String>,
+}
+
+impl Options {
+    /// Those of the command line.
+    pub fn read(runs: u32) -> Self {
+        Self::of(std::env::args().skip(1), runs)
+    }
+
+    fn of(mut arguments: impl Iterator<Item = String>, runs: u32) -> Self {
+        let mut options = Self { write: false, runs, only: Vec::new() };
+        while let Some(argument) = arguments.next() {
+            match argument.as_str() {
+                "--write" => options.write = true,
+                "--runs" => options.runs = arguments.next().and_then(|number| number.parse().ok()).unwrap_or(runs),
+                "--bench" => {}
+                word => options.only.push(word.to_owned()),
+            }
+        }
+        options
+    }
+
+    /// Whether a model is to be measured.
+    pub fn wants(&self, name: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|word| name.contains(word.as_str()))
+    }
+}
+
 /// What a program took, and what it printed.
 pub struct Timed {
     /// User and system time, in seconds.

@@ -1,6 +1,7 @@
 //! Where processes are, as waits speak of it: places of the text, and sentences about them.
 
 use super::values::{Cells, Terms};
+use crate::marks::asserts;
 use fabius_base::{Cancel, SourceMap, Span};
 use fabius_language::Language;
 use fabius_machine::Machine;
@@ -434,15 +435,6 @@ fn only_checks(program: &Program, process: &Process) -> bool {
         (0..program.processes.len() as u32).any(|created| fabius_program::facts::creates(action, ProcessId(created)))
     };
     statements().any(asserts) && statements().all(|action| changes_nothing_shared(action) && !creates(action))
-}
-
-fn asserts(action: &Action) -> bool {
-    match action {
-        Action::Assert(_) => true,
-        Action::Merged(parts) => parts.iter().any(asserts),
-        Action::Block(block) => block.nodes.iter().flat_map(|node| &node.options).any(|option| asserts(&option.action)),
-        _ => false,
-    }
 }
 
 fn changes_nothing_shared(action: &Action) -> bool {

@@ -55,7 +55,7 @@ use fabius_base::StopReason;
 use spread::{End, Spread};
 use std::ops::ControlFlow;
 
-/// Cycles are looked for the first time when there are so many states, if nobody wants it otherwise.
+/// Number of states at which cycles are looked for the first time, unless somebody chooses another one.
 pub const FIRST_LOOK_STATES: u64 = 8192;
 /// Numbers of the states of a partition are smaller.
 const NUMBERS_MAX: u64 = u32::MAX as u64 - 1;
@@ -77,7 +77,7 @@ impl PartStore for TreeStore<u32> {
 pub struct CycleLook {
     /// Which cycles.
     pub goal: Goal,
-    /// They are looked for the first time when there are so many states, usually [`FIRST_LOOK_STATES`].
+    /// Number of states at which they are looked for the first time, usually [`FIRST_LOOK_STATES`].
     pub first_states: u64,
 }
 
