@@ -19,6 +19,9 @@ test("the drawing beside a model moves with the selected step", async () => {
   const folder = mkdtempSync(path.join(tmpdir(), "fabius-picture-"));
   const model = path.join(folder, "philosophers.pml");
   for (const name of ["philosophers.pml", "philosophers.pml.svg"]) copyFileSync(path.join(MODELS, name), path.join(folder, name));
+  // What a drawing program writes: style of a single element.
+  const drawn = readFileSync(`${model}.svg`, "utf8").replace('<circle class="table"', '<circle class="table" style="opacity: 0.5"');
+  writeFileSync(`${model}.svg`, drawn);
   const uri = pathToFileURL(model).href;
   const data = await ask(uri, readFileSync(model, "utf8"), async (request): Promise<TraceData> => {
     const first = (await request("fabius/trace", { uri })) as TracePage;
@@ -49,6 +52,11 @@ test("the drawing beside a model moves with the selected step", async () => {
     assert.deepEqual(held.map(([value]) => value), ["1", "2", "3", "4", "5"]);
     assert.equal(new Set(held.map(([, fill]) => fill)).size, 5);
     assert.ok(held.every(([, fill]) => fill !== free));
+    const opacity = shown.evaluate(() => {
+      const table = document.querySelector(".own")?.shadowRoot?.querySelector(".table");
+      return table && getComputedStyle(table).opacity;
+    });
+    assert.equal(await opacity, "0.5");
     assert.deepEqual(refused, []);
     await shown.screenshot({ path: path.join(process.env["FABIUS_TEST_ARTEFACTS"] ?? folder, "picture.png") });
   } finally {
