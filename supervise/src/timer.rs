@@ -21,6 +21,10 @@ impl Timer {
     /// As [`Self::start`], by a clock that may stand still meanwhile.
     pub fn by(clock: &Clock, allowed: Option<Duration>, cancel: &Cancel) -> Self {
         let Some(allowed) = allowed else { return Self(None) };
+        if allowed <= clock.elapsed() {
+            cancel.time_out();
+            return Self(None);
+        }
         let (keep, gone) = mpsc::channel();
         let (clock, cancel) = (clock.clone(), cancel.clone());
         let count = move || {
@@ -53,6 +57,13 @@ mod tests {
         }
         assert_eq!(late.requested(), Some(StopReason::Timeout));
         drop(timer);
+    }
+
+    #[test]
+    fn no_time_at_all_is_used_up_at_once() {
+        let cancel = Cancel::new();
+        let _timer = Timer::start(Some(Duration::ZERO), &cancel);
+        assert_eq!(cancel.requested(), Some(StopReason::Timeout));
     }
 
     #[test]

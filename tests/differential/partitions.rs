@@ -12,7 +12,7 @@ mod infinite;
 mod machines;
 
 use fabius_base::Limits;
-use fabius_engine::report::{PropertyReport, Stopped};
+use fabius_engine::report::{PropertyReport, Stopped, ViolationReport};
 use fabius_engine::{Loaded, Outcome, Settings, Verdict, load};
 use fabius_project::files;
 use fabius_testkit::corpus::Corpus;
@@ -52,10 +52,13 @@ fn without_violations(report: &PropertyReport) -> PropertyReport {
     PropertyReport { violations: Vec::new(), ..report.clone() }
 }
 
-/// Kinds, places and counts of the violations, in some order.
+/// Kinds, places and counts of the violations, in some order. A message may give values of the run that is shown.
 fn violations(report: &PropertyReport) -> Vec<String> {
-    let mut all: Vec<String> =
-        report.violations.iter().map(|found| format!("{:?} {} {}", found.kind, found.message, found.count)).collect();
+    let told = |found: &ViolationReport| {
+        let ViolationReport { kind, file, line, column, count, .. } = found;
+        format!("{kind:?} {file}:{line}:{column} {count}")
+    };
+    let mut all: Vec<String> = report.violations.iter().map(told).collect();
     all.sort();
     all
 }
