@@ -267,14 +267,25 @@ impl<M: Model, Data, Probe: Copy> DfsStack<M, Data, Probe> {
         transient: bool,
         marks: Marks,
     ) -> Option<(Class, Probe)> {
+        let found = self.look_up_only(set, transient, marks)?;
+        self.look_ahead(model, set);
+        Some(found)
+    }
+
+    /// As [`Self::look_up`], and lists nothing ahead: for who does something else while the memory is on its way.
+    #[inline]
+    pub(crate) fn look_up_only(
+        &mut self,
+        set: &mut impl Lookup<Probe = Probe>,
+        transient: bool,
+        marks: Marks,
+    ) -> Option<(Class, Probe)> {
         self.propose();
         if transient && self.skips_lookup() {
             return None;
         }
         let class = class_of(transient);
-        let probe = self.probe(set, class, marks);
-        self.look_ahead(model, set);
-        Some((class, probe))
+        Some((class, self.probe(set, class, marks)))
     }
 
     /// Finds out where the successor differs from the state on top.

@@ -9,10 +9,19 @@
 //!                                                  else visit(t, i)
 //! ```
 //!
-//! Each thread searches depth-first, with a stack of its own; the visited set V is shared, so each state is
+//! Each thread searches depth-first, with stacks of its own; the visited set V is shared, so each state is
 //! expanded once. After Laarman, van de Pol, Weber: *Boosting Multi-Core Reachability Performance with Shared
 //! Hash Tables* (FMCAD 2010); there, idle threads steal, here a busy one gives new states away as long as there are
 //! few in stock, which costs nothing while everybody is busy.
+//!
+//! Most of the time of a lookup is waiting for the memory of the visited set. So each thread has several [`Traversal`]s, each with a stack, and
+//! has them act in turn:
+//!
+//! ```text
+//! turn of a traversal:  t := the successor that it looked up in its last turn, if any
+//!                       if t ∉ V:  V := V ∪ {t};  give t to a traversal without work if there is one, else visit(t)
+//!                       go on listing until a successor is to be looked up; ask for its memory
+//! ```
 
 use super::arena::Portion;
 use super::explorer::Start;
@@ -38,6 +47,10 @@ const REPORTS_MAX: usize = 1 << 12;
 
 /// Given away in advance, so that no thread has to wait: this many states for each thread but one.
 const STOCK_PER_THREAD: usize = 4;
+
+/// Searches that a thread has in turn, so that it seldom waits for memory. With four, two threads take a tenth less CPU than with one
+/// each (0.87 to 0.95 on four models of the corpus with more than 10⁶ states).
+const TRAVERSALS: usize = 4;
 
 /// A violation that some thread met.
 struct Report<M: Model> {
@@ -163,17 +176,16 @@ where
             thread,
             workers,
             access: workers.store.access(),
-            stack: DfsStack::new(model, <TreeStore as Store>::MEMO_PER_WORD),
+            traversals: std::array::from_fn(|_| Traversal::new(model, policy)),
             model,
-            bottom: Trace::START,
-            depth_below: 0,
+            idle: TRAVERSALS,
+            at: 0,
             share: WorkerStatistics::default(),
             portion: Portion::default(),
             steps_left: 0,
             watch: watch.map(|watch| watch as Watch<'_, '_, M::Label>),
             reports: &reports,
         };
-        search.stack.policy = policy;
         let run = search.work(begun);
         search.publish();
         run
@@ -232,16 +244,65 @@ struct Reach<'a, M: Model> {
     workers: &'a Workers<'a>,
     model: &'a mut M,
     access: Access<'a, PlainKeys>,
-    stack: DfsStack<M, Way, Key>,
-    /// How the bottom of the stack was reached, …
-    bottom: Trace,
-    /// … with how many labels.
-    depth_below: u64,
+    traversals: [Traversal<M>; TRAVERSALS],
+    /// Walks without work.
+    idle: usize,
+    /// The traversal whose turn it is.
+    at: usize,
     share: WorkerStatistics,
     portion: Portion,
     steps_left: u32,
     watch: Option<Watch<'a, 'a, M::Label>>,
     reports: &'a Reports<M>,
+}
+
+/// A depth-first search in one thread, beside others: it has work if there is a state on its stack.
+struct Traversal<M: Model> {
+    stack: DfsStack<M, Way, Key>,
+    /// How the bottom of the stack was reached, …
+    bottom: Trace,
+    /// … with how many labels.
+    depth_below: u64,
+    /// The present successor, if it was looked up.
+    awaited: Option<Awaited<M::Label>>,
+}
+
+/// A successor whose memory is on its way.
+struct Awaited<L> {
+    class: Class,
+    key: Key,
+    label: Option<L>,
+    /// Labels on the path to it.
+    depth: u64,
+}
+
+impl<M: Model> Traversal<M> {
+    fn new(model: &M, policy: TransientPolicy) -> Self {
+        let mut stack = DfsStack::new(model, <TreeStore as Store>::MEMO_PER_WORD);
+        stack.policy = policy;
+        Self { stack, bottom: Trace::START, depth_below: 0, awaited: None }
+    }
+
+    /// Moves to a state, with nothing below.
+    fn reset(&mut self, state: &[u32], access: &mut Access<'_, PlainKeys>) -> Key {
+        self.stack.reset(state);
+        access.key(&mut self.stack.position, Class::Ordinary, false)
+    }
+
+    /// Puts the state moved to at the bottom of the stack.
+    fn begin(&mut self, model: &mut M, trace: Trace, depth: u64) {
+        (self.bottom, self.depth_below) = (trace, depth);
+        self.stack.start(model, false, Way { trace: trace.into() });
+    }
+
+    fn has_work(&self) -> bool {
+        self.stack.len() != 0
+    }
+
+    /// Labels on the path to the state on top.
+    fn depth(&self) -> u64 {
+        self.depth_below + self.stack.depth()
+    }
 }
 
 type Workers<'a> = WorkerPool<'a, Start, Halt, PlainKeys>;
@@ -276,17 +337,18 @@ impl Lookup for Access<'_, PlainKeys> {
 impl<M: Model> Reach<'_, M> {
     fn work(&mut self, begun: Option<Begun<M>>) -> Run<Halt> {
         if let Some(begun) = begun {
-            (self.stack, self.share.statistics) = (begun.stack, begun.statistics);
+            (self.traversals[0].stack, self.share.statistics) = (begun.stack, begun.statistics);
             self.share.pieces += 1;
+            self.idle -= usize::from(self.traversals[0].has_work());
         } else if self.thread == 0 {
             let mut initial = Vec::new();
             if let Err(fault) = self.model.initial(&mut initial) {
                 return self.report(ViolationKind::Fault(fault), None);
             }
-            let key = self.reset(&initial);
+            let key = self.traversals[0].reset(&initial, &mut self.access);
             self.access.insert(key);
             self.count_state()?;
-            self.begin(Trace::START, 0);
+            self.begin(0, Trace::START, 0);
         }
         loop {
             self.visit()?;
@@ -295,30 +357,41 @@ impl<M: Model> Reach<'_, M> {
                     let mut state = Vec::new();
                     self.access.unfold(start.key, &mut state);
                     state.extend_from_slice(&start.hidden);
-                    self.reset(&state);
-                    self.begin(start.trace, start.depth);
+                    self.traversals[0].reset(&state, &mut self.access);
+                    self.begin(0, start.trace, start.depth);
                 }
                 NextWork::Level | NextWork::Nothing => return ControlFlow::Continue(()),
             }
         }
     }
 
-    /// Moves to a state, with nothing below.
-    fn reset(&mut self, state: &[u32]) -> Key {
-        self.stack.reset(state);
-        self.access.key(&mut self.stack.position, Class::Ordinary, false)
-    }
-
-    /// Puts the state moved to at the bottom of the stack.
-    fn begin(&mut self, trace: Trace, depth: u64) {
+    /// Begins a traversal without work at the state that it moved to.
+    fn begin(&mut self, traversal: usize, trace: Trace, depth: u64) {
         self.share.pieces += 1;
-        (self.bottom, self.depth_below) = (trace, depth);
-        self.stack.start(self.model, false, Way { trace: trace.into() });
+        self.idle -= 1;
+        self.traversals[traversal].begin(self.model, trace, depth);
     }
 
-    /// Visits the state on the stack and all that can be reached from it, as far as nobody else does.
+    /// Visits the states on the stacks and all that can be reached from them, as far as nobody else does.
     fn visit(&mut self) -> Run<Halt> {
-        while let Some(found) = self.stack.next(self.model) {
+        while self.idle < TRAVERSALS {
+            for traversal in 0..TRAVERSALS {
+                if self.traversals[traversal].has_work() {
+                    self.at = traversal;
+                    self.turn()?;
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Goes to the successor that was looked up, and on until another one is.
+    #[inline]
+    fn turn(&mut self) -> Run<Halt> {
+        if let Some(awaited) = self.traversals[self.at].awaited.take() {
+            self.arrive(&awaited)?;
+        }
+        while let Some(found) = self.traversals[self.at].stack.next(self.model) {
             match self.steps_left.checked_sub(1) {
                 Some(left) => self.steps_left = left,
                 None => self.look()?,
@@ -328,68 +401,104 @@ impl<M: Model> Reach<'_, M> {
                     if let Some(fault) = fault {
                         self.report(ViolationKind::Fault(fault), label)?;
                     }
-                    self.arrive(label, transient)?;
+                    self.share.statistics.transient += u64::from(transient);
+                    if self.look_up(label, transient) {
+                        return ControlFlow::Continue(());
+                    }
                 }
                 Next::Broken { label, fault } => self.report(ViolationKind::Fault(fault), Some(label))?,
                 Next::Done(ending) => {
                     if ending == Ending::InvalidEnd {
                         self.report(ViolationKind::InvalidEnd, None)?;
                     }
-                    self.stack.pop();
+                    self.traversals[self.at].stack.pop();
                 }
             }
         }
+        self.idle += 1;
         ControlFlow::Continue(())
     }
 
-    /// Goes to the successor, unless it was visited before, lies too deep, or is given away.
+    /// Whether the successor was looked up; if not, the traversal went there, or it lies too deep.
     #[inline]
-    fn arrive(&mut self, label: Option<M::Label>, transient: bool) -> Run<Halt> {
-        let depth = self.depth_below + self.stack.depth() + u64::from(label.is_some());
-        self.share.statistics.transient += u64::from(transient);
+    fn look_up(&mut self, label: Option<M::Label>, transient: bool) -> bool {
+        let traversal = &mut self.traversals[self.at];
+        let depth = traversal.depth() + u64::from(label.is_some());
+        let statistics = &mut self.share.statistics;
         if self.workers.settings.limits.depth_max.is_some_and(|max| max <= depth) {
-            self.stack.cut();
-            self.share.statistics.cut += 1;
-            self.share.statistics.matched += 1;
+            traversal.stack.cut();
+            statistics.cut += 1;
+            statistics.matched += 1;
+            return false;
+        }
+        if let Some((class, key)) = traversal.stack.look_up_only(&mut self.access, transient, Marks::NONE) {
+            traversal.awaited = Some(Awaited { class, key, label, depth });
+            return true;
+        }
+        traversal.stack.descend(self.model, label, Marks::NONE, Way::NEW);
+        statistics.depth = statistics.depth.max(depth);
+        false
+    }
+
+    /// Goes to the successor that was looked up, unless it was visited before or is given to somebody else.
+    #[inline]
+    fn arrive(&mut self, awaited: &Awaited<M::Label>) -> Run<Halt> {
+        let &Awaited { class, key, label, depth } = awaited;
+        if !self.access.insert(key) {
+            self.share.statistics.matched += u64::from(class == Class::Ordinary);
+            self.traversals[self.at].stack.reject();
             return ControlFlow::Continue(());
         }
-        match self.stack.look_up(self.model, &mut self.access, transient, Marks::NONE) {
-            None => self.stack.descend(self.model, label, Marks::NONE, Way::NEW),
-            Some((class, key)) => {
-                if !self.access.insert(key) {
-                    self.share.statistics.matched += u64::from(class == Class::Ordinary);
-                    self.stack.reject();
-                    return ControlFlow::Continue(());
-                }
-                if class == Class::Ordinary {
-                    self.count_state()?;
-                }
-                if class == Class::Ordinary && self.workers.pool.lacks_stock() {
-                    self.give_away(key, depth);
-                } else {
-                    self.stack.enter(self.model, &mut self.access, label, transient, Way::NEW);
-                }
+        self.share.statistics.depth = self.share.statistics.depth.max(depth);
+        if class == Class::Ordinary {
+            self.count_state()?;
+            if self.workers.pool.lacks_stock() {
+                self.give_away(key, depth);
+                return ControlFlow::Continue(());
+            }
+            if self.idle != 0 {
+                self.share_with_idle_traversal(depth);
+                return ControlFlow::Continue(());
             }
         }
-        self.share.statistics.depth = self.share.statistics.depth.max(depth);
+        let stack = &mut self.traversals[self.at].stack;
+        stack.enter(self.model, &mut self.access, label, class == Class::Transient, Way::NEW);
         ControlFlow::Continue(())
     }
 
     /// Leaves the successor, a new state, to whoever has nothing to do.
     #[cold]
     fn give_away(&mut self, key: Key, depth: u64) {
-        self.stack.recover(&mut self.access);
-        let above = self.trace();
-        let listed = self.stack.top().map_or(0, |top| top.listed);
-        let trace = self.workers.traces.extend(above, listed, &mut self.portion);
-        let hidden = self.stack.position.hidden().to_vec();
-        self.stack.reject();
+        let trace = self.trace_of_successor();
+        let stack = &mut self.traversals[self.at].stack;
+        let hidden = stack.position.hidden().to_vec();
+        stack.reject();
         self.workers.pool.offer(Start { key, hidden, trace, depth });
+    }
+
+    /// Leaves the successor, a new state, to a traversal without work.
+    #[cold]
+    fn share_with_idle_traversal(&mut self, depth: u64) {
+        let trace = self.trace_of_successor();
+        let stack = &mut self.traversals[self.at].stack;
+        let state = stack.position.proposed().to_vec();
+        stack.reject();
+        if let Some(idle) = self.traversals.iter().position(|traversal| !traversal.has_work()) {
+            self.traversals[idle].reset(&state, &mut self.access);
+            self.begin(idle, trace, depth);
+        }
     }
 
     /// How the state on top of the stack was reached.
     fn trace(&mut self) -> Trace {
-        self.workers.traces.of_top(self.stack.frames_mut(), &mut self.portion)
+        self.workers.traces.of_top(self.traversals[self.at].stack.frames_mut(), &mut self.portion)
+    }
+
+    /// How the present successor was reached.
+    fn trace_of_successor(&mut self) -> Trace {
+        let above = self.trace();
+        let listed = self.traversals[self.at].stack.top().map_or(0, |top| top.listed);
+        self.workers.traces.extend(above, listed, &mut self.portion)
     }
 
     #[inline]
@@ -405,7 +514,7 @@ impl<M: Model> Reach<'_, M> {
     #[cold]
     fn report(&mut self, kind: ViolationKind<M::Fault>, label: Option<M::Label>) -> Run<Halt> {
         self.share.statistics.violations += 1;
-        let (state, trace) = (self.stack.position.state().to_vec(), self.trace());
+        let (state, trace) = (self.traversals[self.at].stack.position.state().to_vec(), self.trace());
         let mut waiting = {
             let mut reports = self.reports.lock().unwrap_or_else(PoisonError::into_inner);
             reports.push(Report { kind, label, state, trace });
@@ -428,9 +537,10 @@ impl<M: Model> Reach<'_, M> {
         self.steps_left = STEPS_PER_LOOK;
         self.access.leave_if_asked();
         self.publish();
-        let begun = (self.bottom, self.depth_below + self.stack.depth());
-        let Self { workers, model, stack, watch, .. } = self;
-        look_around(workers, watch, &mut |wanted| watch::snapshot(workers, (*model, stack), begun, wanted))
+        let Self { workers, model, traversals, at, watch, .. } = self;
+        let traversal = &traversals[*at];
+        let begun = (traversal.bottom, traversal.depth());
+        look_around(workers, watch, &mut |wanted| watch::snapshot(workers, (*model, &traversal.stack), begun, wanted))
     }
 
     /// Waits for work.
@@ -442,8 +552,9 @@ impl<M: Model> Reach<'_, M> {
 
     /// Says what this thread did up to now.
     fn publish(&mut self) {
+        let stacks = self.traversals.iter().map(|traversal| traversal.stack.memory_bytes()).sum();
         let statistics = &mut self.share.statistics;
-        statistics.memory_bytes = statistics.memory_bytes.max(self.stack.memory_bytes());
+        statistics.memory_bytes = statistics.memory_bytes.max(stacks);
         self.workers.publish(self.thread, &self.share);
     }
 }
