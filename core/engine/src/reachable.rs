@@ -40,6 +40,15 @@ pub(crate) struct How {
     pub threads: ThreadCount,
 }
 
+impl How {
+    /// How many threads search, and after how many transitions of a depth-first search they begin; `None` if the search is to
+    /// keep its order to the end.
+    pub(crate) fn together(self) -> Option<(usize, u64)> {
+        let is_free = self.order == Order::DepthFirstThenShorten && self.store == Storage::Tree;
+        self.threads.together().or(is_free.then_some((1, ALONE_TRANSITIONS)))
+    }
+}
+
 /// Runs one search in the order and with the store that were asked for; what it proves over an exact store is audited.
 pub(crate) fn explore(
     task: &Task<'_>,
@@ -52,7 +61,7 @@ pub(crate) fn explore(
     let mut engine_observer = EngineObserver::new(task, context, Goal::Violation, machine.places(), None);
     let settings = search::Settings { limits, stop_at, cancel: engine_observer.context.cancel.clone() };
     let breadth = how.order == Order::BreadthFirst;
-    if let Some(threads) = how.threads.together() {
+    if let Some(threads) = how.together() {
         let mut joined = joined(machine, threads, &mut engine_observer, &settings);
         let EngineObserver { keys, context, .. } = engine_observer;
         let audited = joined.audited(machine, task.settings, context);

@@ -83,7 +83,7 @@ fn beside_trials(
     let observer = EngineObserver::new(task, context, Goal::Violation, machine.places(), None);
     let searching = search_settings(limits, &observer);
     let mut observer = Trying::new(observer, trials, limits);
-    if let Some(threads) = how.threads.together() {
+    if let Some(threads) = how.together() {
         let mut joined = reachable::joined(machine, threads, &mut observer, &searching);
         let keys = observer.observer.keys;
         let audited = if trials.pays() { None } else { joined.audited(machine, task.settings, context) };
@@ -107,7 +107,7 @@ fn explore_reduced(
 ) -> Explored {
     let mut observer = EngineObserver::new(task, context, Goal::Violation, machine.places(), None);
     let searching = search_settings(task.settings.limits, &observer);
-    if let Some(threads) = how.threads.together().filter(|_| proviso == Proviso::Loops) {
+    if let Some(threads) = how.together().filter(|_| proviso == Proviso::Loops) {
         let reached = search::parallel::reach(&mut reduced, threads, &mut observer, &searching, reachable::SEED);
         let mut joined = Joined { outcome: reached.outcome, visited: reached.visited };
         let keys = observer.keys;

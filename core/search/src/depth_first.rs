@@ -35,9 +35,9 @@ pub fn depth_first<M: Model, S: Store, O: Observer<M::Label, M::Fault>>(
 
 /// A search that others may go on with.
 pub(crate) struct DepthFirst<'a, M: Model, S: Store, O> {
-    model: &'a mut M,
-    store: &'a mut S,
-    observer: &'a mut O,
+    pub(crate) model: &'a mut M,
+    pub(crate) store: &'a mut S,
+    pub(crate) observer: &'a mut O,
     pub(crate) budget: Budget<'a>,
     /// After this many transitions, others go on.
     transitions_max: u64,

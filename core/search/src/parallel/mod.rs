@@ -12,6 +12,7 @@
 //! [`pool`] for how they share it. Which of several cycles or paths is found depends on the threads' pace. Whether
 //! there is one does not, nor does the number of states where everything was looked at.
 
+mod alone;
 mod apart;
 mod arena;
 mod cndfs;
@@ -25,6 +26,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 mod trace;
+mod traversals;
 mod watch;
 mod worker_pool;
 

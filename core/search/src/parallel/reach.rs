@@ -9,33 +9,27 @@
 //!                                                  else visit(t, i)
 //! ```
 //!
-//! Each thread searches depth-first, with stacks of its own; the visited set V is shared, so each state is
+//! Each thread searches depth-first, with some stacks of its own ([`super::traversals`]); the visited set V is shared, so each state is
 //! expanded once. After Laarman, van de Pol, Weber: *Boosting Multi-Core Reachability Performance with Shared
 //! Hash Tables* (FMCAD 2010); there, idle threads steal, here a busy one gives new states away as long as there are
 //! few in stock, which costs nothing while everybody is busy.
-//!
-//! Most of the time of a lookup is waiting for the memory of the visited set. So each thread has several [`Traversal`]s, each with a stack, and
-//! has them act in turn:
-//!
-//! ```text
-//! turn of a traversal:  t := the successor that it looked up in its last turn, if any
-//!                       if t ∉ V:  V := V ∪ {t};  give t to a traversal without work if there is one, else visit(t)
-//!                       go on listing until a successor is to be looked up; ask for its memory
-//! ```
 
+use super::alone;
 use super::arena::Portion;
 use super::explorer::Start;
 use super::pool::NextWork;
 use super::store::{Access, Key, PlainKeys, SharedStore, SharedTree};
-use super::trace::{KnownTrace, Trace, Traced};
+use super::trace::{Trace, Traces};
+use super::traversals::{Thread, Traversal, Traversals, Way};
 use super::watch::{self, STEPS_PER_LOOK, look_around};
 use super::worker_pool::{Run, Show, Watch, WorkerPool, WorkerStatistics};
 use crate::depth_first::{DepthFirst, Extent};
 use crate::dfs_stack::{DfsStack, Lookup, TransientPolicy};
-use crate::model::{Ending, Marks, Model, Next};
+use crate::model::{Marks, Model};
 use crate::observer::{Observer, Settings, tell_together};
 use crate::outcome::{Halt, Outcome, Statistics, StopAt, Violation, ViolationKind, Violations};
 use crate::position::Position;
+use crate::snapshot::Phase;
 use crate::store::{Class, Store, TreeStore};
 use fabius_base::{Limits, StopReason};
 use std::collections::HashMap;
@@ -47,10 +41,6 @@ const REPORTS_MAX: usize = 1 << 12;
 
 /// Given away in advance, so that no thread has to wait: this many states for each thread but one.
 const STOCK_PER_THREAD: usize = 4;
-
-/// Searches that a thread has in turn, so that it seldom waits for memory. With four, two threads take a tenth less CPU than with one
-/// each (0.87 to 0.95 on four models of the corpus with more than 10⁶ states).
-const TRAVERSALS: usize = 4;
 
 /// A violation that some thread met.
 struct Report<M: Model> {
@@ -138,6 +128,10 @@ where
             return Reached { outcome, visited: Visited::Alone(store), models: Vec::new() };
         }
     }
+    if threads == 1 {
+        let outcome = alone::go_on(search);
+        return Reached { outcome, visited: Visited::Alone(store), models: Vec::new() };
+    }
     let DepthFirst { stack, statistics, violations, budget, .. } = search;
     let (policy, settings) = (stack.policy, &Settings { limits: budget.limits(), ..settings.clone() });
     let begun = Begun { stack: stack.hand_over(|()| Way::NEW), statistics };
@@ -176,17 +170,16 @@ where
             thread,
             workers,
             access: workers.store.access(),
-            traversals: std::array::from_fn(|_| Traversal::new(model, policy)),
-            model,
-            idle: TRAVERSALS,
-            at: 0,
             share: WorkerStatistics::default(),
             portion: Portion::default(),
             steps_left: 0,
+            stacks_bytes: 0,
             watch: watch.map(|watch| watch as Watch<'_, '_, M::Label>),
             reports: &reports,
         };
-        let run = search.work(begun);
+        let mut traversals = Traversals::new(model, <TreeStore as Store>::MEMO_PER_WORD, policy);
+        let run = search.work(model, &mut traversals, begun);
+        search.stacks_bytes = traversals.memory_bytes();
         search.publish();
         run
     });
@@ -238,92 +231,21 @@ impl<M: Model> Listed<M> {
     }
 }
 
-/// One of the threads.
+/// One of the threads, without what it searches and how far it is.
 struct Reach<'a, M: Model> {
     thread: usize,
     workers: &'a Workers<'a>,
-    model: &'a mut M,
     access: Access<'a, PlainKeys>,
-    traversals: [Traversal<M>; TRAVERSALS],
-    /// Walks without work.
-    idle: usize,
-    /// The traversal whose turn it is.
-    at: usize,
     share: WorkerStatistics,
     portion: Portion,
     steps_left: u32,
+    /// Of the stacks, when they were last asked.
+    stacks_bytes: u64,
     watch: Option<Watch<'a, 'a, M::Label>>,
     reports: &'a Reports<M>,
 }
 
-/// A depth-first search in one thread, beside others: it has work if there is a state on its stack.
-struct Traversal<M: Model> {
-    stack: DfsStack<M, Way, Key>,
-    /// How the bottom of the stack was reached, …
-    bottom: Trace,
-    /// … with how many labels.
-    depth_below: u64,
-    /// The present successor, if it was looked up.
-    awaited: Option<Awaited<M::Label>>,
-}
-
-/// A successor whose memory is on its way.
-struct Awaited<L> {
-    class: Class,
-    key: Key,
-    label: Option<L>,
-    /// Labels on the path to it.
-    depth: u64,
-}
-
-impl<M: Model> Traversal<M> {
-    fn new(model: &M, policy: TransientPolicy) -> Self {
-        let mut stack = DfsStack::new(model, <TreeStore as Store>::MEMO_PER_WORD);
-        stack.policy = policy;
-        Self { stack, bottom: Trace::START, depth_below: 0, awaited: None }
-    }
-
-    /// Moves to a state, with nothing below.
-    fn reset(&mut self, state: &[u32], access: &mut Access<'_, PlainKeys>) -> Key {
-        self.stack.reset(state);
-        access.key(&mut self.stack.position, Class::Ordinary, false)
-    }
-
-    /// Puts the state moved to at the bottom of the stack.
-    fn begin(&mut self, model: &mut M, trace: Trace, depth: u64) {
-        (self.bottom, self.depth_below) = (trace, depth);
-        self.stack.start(model, false, Way { trace: trace.into() });
-    }
-
-    fn has_work(&self) -> bool {
-        self.stack.len() != 0
-    }
-
-    /// Labels on the path to the state on top.
-    fn depth(&self) -> u64 {
-        self.depth_below + self.stack.depth()
-    }
-}
-
 type Workers<'a> = WorkerPool<'a, Start, Halt, PlainKeys>;
-
-/// What a thread keeps with a state on the stack.
-#[derive(Clone, Copy)]
-struct Way {
-    /// How it was reached, if somebody had to know.
-    trace: KnownTrace,
-}
-
-impl Way {
-    /// Nothing is known yet.
-    const NEW: Self = Self { trace: KnownTrace::NONE };
-}
-
-impl Traced for Way {
-    fn trace(&mut self) -> &mut KnownTrace {
-        &mut self.trace
-    }
-}
 
 impl Lookup for Access<'_, PlainKeys> {
     type Probe = Key;
@@ -334,171 +256,92 @@ impl Lookup for Access<'_, PlainKeys> {
     }
 }
 
+impl<M: Model> Lookup for Reach<'_, M> {
+    type Probe = Key;
+
+    #[inline]
+    fn probe(&mut self, position: &mut Position, class: Class, marks: Marks) -> Key {
+        self.access.probe(position, class, marks)
+    }
+}
+
 impl<M: Model> Reach<'_, M> {
-    fn work(&mut self, begun: Option<Begun<M>>) -> Run<Halt> {
+    fn work(&mut self, model: &mut M, traversals: &mut Traversals<M, Key>, begun: Option<Begun<M>>) -> Run<Halt> {
         if let Some(begun) = begun {
-            (self.traversals[0].stack, self.share.statistics) = (begun.stack, begun.statistics);
+            self.share.statistics = begun.statistics;
             self.share.pieces += 1;
-            self.idle -= usize::from(self.traversals[0].has_work());
+            traversals.take_over(begun.stack);
         } else if self.thread == 0 {
             let mut initial = Vec::new();
-            if let Err(fault) = self.model.initial(&mut initial) {
-                return self.report(ViolationKind::Fault(fault), None);
+            if let Err(fault) = model.initial(&mut initial) {
+                return self.send(ViolationKind::Fault(fault), None, initial, Trace::START).map_continue(|_| ());
             }
-            let key = self.traversals[0].reset(&initial, &mut self.access);
+            let key = traversals.reset(&initial, self);
             self.access.insert(key);
             self.count_state()?;
-            self.begin(0, Trace::START, 0);
+            traversals.begin(model, self, (Trace::START, 0));
         }
         loop {
-            self.visit()?;
-            match self.wait() {
+            traversals.visit(model, self)?;
+            self.access.leave();
+            self.publish();
+            match watch::wait(self.workers, &mut self.watch, 0) {
                 NextWork::Work(start) => {
                     let mut state = Vec::new();
                     self.access.unfold(start.key, &mut state);
                     state.extend_from_slice(&start.hidden);
-                    self.traversals[0].reset(&state, &mut self.access);
-                    self.begin(0, start.trace, start.depth);
+                    traversals.reset(&state, self);
+                    traversals.begin(model, self, (start.trace, start.depth));
                 }
                 NextWork::Level | NextWork::Nothing => return ControlFlow::Continue(()),
             }
         }
     }
 
-    /// Begins a traversal without work at the state that it moved to.
-    fn begin(&mut self, traversal: usize, trace: Trace, depth: u64) {
-        self.share.pieces += 1;
-        self.idle -= 1;
-        self.traversals[traversal].begin(self.model, trace, depth);
+    /// Tells the caller's thread of a violation; how many it was not told of.
+    fn send(
+        &mut self,
+        kind: ViolationKind<M::Fault>,
+        label: Option<M::Label>,
+        state: Vec<u32>,
+        trace: Trace,
+    ) -> Run<Halt, usize> {
+        self.share.statistics.violations += 1;
+        let waiting = {
+            let mut reports = self.reports.lock().unwrap_or_else(PoisonError::into_inner);
+            reports.push(Report { kind, label, state, trace });
+            reports.len()
+        };
+        match self.workers.settings.stop_at {
+            StopAt::First => ControlFlow::Break(Some(Halt::Found(()))),
+            StopAt::Never => ControlFlow::Continue(waiting),
+        }
     }
 
-    /// Visits the states on the stacks and all that can be reached from them, as far as nobody else does.
-    fn visit(&mut self) -> Run<Halt> {
-        while self.idle < TRAVERSALS {
-            for traversal in 0..TRAVERSALS {
-                if self.traversals[traversal].has_work() {
-                    self.at = traversal;
-                    self.turn()?;
-                }
-            }
-        }
-        ControlFlow::Continue(())
-    }
-
-    /// Goes to the successor that was looked up, and on until another one is.
-    #[inline]
-    fn turn(&mut self) -> Run<Halt> {
-        if let Some(awaited) = self.traversals[self.at].awaited.take() {
-            self.arrive(&awaited)?;
-        }
-        while let Some(found) = self.traversals[self.at].stack.next(self.model) {
-            match self.steps_left.checked_sub(1) {
-                Some(left) => self.steps_left = left,
-                None => self.look()?,
-            }
-            match found {
-                Next::Successor { label, transient, fault, .. } => {
-                    if let Some(fault) = fault {
-                        self.report(ViolationKind::Fault(fault), label)?;
-                    }
-                    self.share.statistics.transient += u64::from(transient);
-                    if self.look_up(label, transient) {
-                        return ControlFlow::Continue(());
-                    }
-                }
-                Next::Broken { label, fault } => self.report(ViolationKind::Fault(fault), Some(label))?,
-                Next::Done(ending) => {
-                    if ending == Ending::InvalidEnd {
-                        self.report(ViolationKind::InvalidEnd, None)?;
-                    }
-                    self.traversals[self.at].stack.pop();
-                }
-            }
-        }
-        self.idle += 1;
-        ControlFlow::Continue(())
-    }
-
-    /// Whether the successor was looked up; if not, the traversal went there, or it lies too deep.
-    #[inline]
-    fn look_up(&mut self, label: Option<M::Label>, transient: bool) -> bool {
-        let traversal = &mut self.traversals[self.at];
-        let depth = traversal.depth() + u64::from(label.is_some());
+    /// Says what this thread did up to now.
+    fn publish(&mut self) {
         let statistics = &mut self.share.statistics;
-        if self.workers.settings.limits.depth_max.is_some_and(|max| max <= depth) {
-            traversal.stack.cut();
-            statistics.cut += 1;
-            statistics.matched += 1;
-            return false;
-        }
-        if let Some((class, key)) = traversal.stack.look_up_only(&mut self.access, transient, Marks::NONE) {
-            traversal.awaited = Some(Awaited { class, key, label, depth });
-            return true;
-        }
-        traversal.stack.descend(self.model, label, Marks::NONE, Way::NEW);
-        statistics.depth = statistics.depth.max(depth);
-        false
+        statistics.memory_bytes = statistics.memory_bytes.max(self.stacks_bytes);
+        self.workers.publish(self.thread, &self.share);
     }
+}
 
-    /// Goes to the successor that was looked up, unless it was visited before or is given to somebody else.
+impl<M: Model> Thread<M> for Reach<'_, M> {
+    type Halt = Option<Halt>;
+
     #[inline]
-    fn arrive(&mut self, awaited: &Awaited<M::Label>) -> Run<Halt> {
-        let &Awaited { class, key, label, depth } = awaited;
-        if !self.access.insert(key) {
-            self.share.statistics.matched += u64::from(class == Class::Ordinary);
-            self.traversals[self.at].stack.reject();
-            return ControlFlow::Continue(());
-        }
-        self.share.statistics.depth = self.share.statistics.depth.max(depth);
-        if class == Class::Ordinary {
-            self.count_state()?;
-            if self.workers.pool.lacks_stock() {
-                self.give_away(key, depth);
-                return ControlFlow::Continue(());
-            }
-            if self.idle != 0 {
-                self.share_with_idle_traversal(depth);
-                return ControlFlow::Continue(());
-            }
-        }
-        let stack = &mut self.traversals[self.at].stack;
-        stack.enter(self.model, &mut self.access, label, class == Class::Transient, Way::NEW);
-        ControlFlow::Continue(())
+    fn insert(&mut self, key: Key) -> bool {
+        self.access.insert(key)
     }
 
-    /// Leaves the successor, a new state, to whoever has nothing to do.
-    #[cold]
-    fn give_away(&mut self, key: Key, depth: u64) {
-        let trace = self.trace_of_successor();
-        let stack = &mut self.traversals[self.at].stack;
-        let hidden = stack.position.hidden().to_vec();
-        stack.reject();
-        self.workers.pool.offer(Start { key, hidden, trace, depth });
+    #[inline]
+    fn statistics(&mut self) -> &mut Statistics {
+        &mut self.share.statistics
     }
 
-    /// Leaves the successor, a new state, to a traversal without work.
-    #[cold]
-    fn share_with_idle_traversal(&mut self, depth: u64) {
-        let trace = self.trace_of_successor();
-        let stack = &mut self.traversals[self.at].stack;
-        let state = stack.position.proposed().to_vec();
-        stack.reject();
-        if let Some(idle) = self.traversals.iter().position(|traversal| !traversal.has_work()) {
-            self.traversals[idle].reset(&state, &mut self.access);
-            self.begin(idle, trace, depth);
-        }
-    }
-
-    /// How the state on top of the stack was reached.
-    fn trace(&mut self) -> Trace {
-        self.workers.traces.of_top(self.traversals[self.at].stack.frames_mut(), &mut self.portion)
-    }
-
-    /// How the present successor was reached.
-    fn trace_of_successor(&mut self) -> Trace {
-        let above = self.trace();
-        let listed = self.traversals[self.at].stack.top().map_or(0, |top| top.listed);
-        self.workers.traces.extend(above, listed, &mut self.portion)
+    #[inline]
+    fn is_too_deep(&self, depth: u64) -> bool {
+        self.workers.settings.limits.depth_max.is_some_and(|max| max <= depth)
     }
 
     #[inline]
@@ -510,51 +353,59 @@ impl<M: Model> Reach<'_, M> {
         ControlFlow::Continue(())
     }
 
-    /// Reports a violation: of the transition `label` from here, or of this state.
+    #[inline]
+    fn step_is_due(&mut self) -> bool {
+        let left = self.steps_left.checked_sub(1);
+        self.steps_left = left.unwrap_or(STEPS_PER_LOOK);
+        left.is_none()
+    }
+
+    /// Tells the others what this thread did, and whether there is a reason to stop.
     #[cold]
-    fn report(&mut self, kind: ViolationKind<M::Fault>, label: Option<M::Label>) -> Run<Halt> {
-        self.share.statistics.violations += 1;
-        let (state, trace) = (self.traversals[self.at].stack.position.state().to_vec(), self.trace());
-        let mut waiting = {
-            let mut reports = self.reports.lock().unwrap_or_else(PoisonError::into_inner);
-            reports.push(Report { kind, label, state, trace });
-            reports.len()
-        };
-        if self.workers.settings.stop_at == StopAt::First {
-            return ControlFlow::Break(Some(Halt::Found(())));
-        }
+    fn look(&mut self, model: &mut M, traversal: &Traversal<M, Key>, stacks_bytes: u64) -> Run<Halt> {
+        self.stacks_bytes = stacks_bytes;
+        self.access.leave_if_asked();
+        self.publish();
+        let Self { workers, watch, .. } = self;
+        let begun = (traversal.bottom, traversal.depth());
+        look_around(workers, watch, &mut |wanted| {
+            watch::snapshot((Phase::Together, &workers.traces), (&mut *model, &traversal.stack), begun, wanted)
+        })
+    }
+
+    #[cold]
+    fn report(
+        &mut self,
+        model: &mut M,
+        traversal: &mut Traversal<M, Key>,
+        kind: ViolationKind<M::Fault>,
+        label: Option<M::Label>,
+    ) -> Run<Halt> {
+        let state = traversal.stack.position.state().to_vec();
+        let trace = traversal.trace(&self.workers.traces, &mut self.portion);
+        let mut waiting = self.send(kind, label, state, trace)?;
         while REPORTS_MAX < waiting {
-            self.look()?;
+            self.look(model, traversal, self.stacks_bytes)?;
             std::thread::yield_now();
             waiting = self.reports.lock().unwrap_or_else(PoisonError::into_inner).len();
         }
         ControlFlow::Continue(())
     }
 
-    /// Tells the others what this thread did, and whether there is a reason to stop.
-    #[cold]
-    fn look(&mut self) -> Run<Halt> {
-        self.steps_left = STEPS_PER_LOOK;
-        self.access.leave_if_asked();
-        self.publish();
-        let Self { workers, model, traversals, at, watch, .. } = self;
-        let traversal = &traversals[*at];
-        let begun = (traversal.bottom, traversal.depth());
-        look_around(workers, watch, &mut |wanted| watch::snapshot(workers, (*model, &traversal.stack), begun, wanted))
+    #[inline]
+    fn others_want_work(&self) -> bool {
+        self.workers.pool.lacks_stock()
     }
 
-    /// Waits for work.
-    fn wait(&mut self) -> NextWork<Start> {
-        self.access.leave();
-        self.publish();
-        watch::wait(self.workers, &mut self.watch, 0)
+    fn give_away(&mut self, key: Key, hidden: &[u32], trace: Trace, depth: u64) {
+        self.workers.pool.offer(Start { key, hidden: hidden.to_vec(), trace, depth });
     }
 
-    /// Says what this thread did up to now.
-    fn publish(&mut self) {
-        let stacks = self.traversals.iter().map(|traversal| traversal.stack.memory_bytes()).sum();
-        let statistics = &mut self.share.statistics;
-        statistics.memory_bytes = statistics.memory_bytes.max(stacks);
-        self.workers.publish(self.thread, &self.share);
+    fn traces(&mut self) -> (&Traces, &mut Portion) {
+        (&self.workers.traces, &mut self.portion)
+    }
+
+    fn count_piece(&mut self) {
+        self.share.pieces += 1;
     }
 }

@@ -2,7 +2,7 @@
 
 use super::pool::NextWork;
 use super::store::SharedKeys;
-use super::trace::Trace;
+use super::trace::{Trace, Traces};
 use super::worker_pool::{Run, Show, Watch, WorkerPool};
 use crate::dfs_stack::DfsStack;
 use crate::model::Model;
@@ -77,20 +77,20 @@ pub(super) fn wait<T, E: From<StopReason>, K: SharedKeys, L>(
 }
 
 /// What a thread is at, with this stack, whose bottom was reached as `start` says, on a path of `depth` labels.
-pub(super) fn snapshot<M: Model, D, P: Copy, T, E, K: SharedKeys>(
-    workers: &WorkerPool<'_, T, E, K>,
+pub(super) fn snapshot<M: Model, D, P: Copy>(
+    (phase, traces): (Phase, &Traces),
     (model, stack): (&mut M, &DfsStack<M, D, P>),
     (start, depth): (Trace, u64),
     wanted: SnapshotRequest,
 ) -> SearchSnapshot<M::Label> {
     let labels = stack.labels();
-    let look = SearchSnapshot::at(Phase::Together);
+    let look = SearchSnapshot::at(phase);
     let look = if wanted.whole { look.along(wanted, labels) } else { look.along_many(wanted, depth, labels) };
     let look = SearchSnapshot { stack: stack.len() as u64, from_initial: start == Trace::START, ..look };
     if look.from_initial || !wanted.whole {
         return look;
     }
-    look.led_by(workers.traces.execute(start, model))
+    look.led_by(traces.execute(start, model))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use crate::parallel::pool::NextWork;
 use crate::parallel::store::SharedKeys;
 use crate::parallel::watch::{self, STEPS_PER_LOOK, look_around};
 use crate::parallel::worker_pool::Run;
+use crate::snapshot::Phase;
 use fabius_base::StopReason;
 
 impl<M: Model, T, E: From<StopReason>, K: SharedKeys> Explorer<'_, M, T, E, K> {
@@ -17,7 +18,9 @@ impl<M: Model, T, E: From<StopReason>, K: SharedKeys> Explorer<'_, M, T, E, K> {
         self.publish();
         let begun = (self.bottom, self.depth());
         let Self { workers, model, stack, watch, .. } = self;
-        look_around(workers, watch, &mut |wanted| watch::snapshot(workers, (*model, stack), begun, wanted))
+        look_around(workers, watch, &mut |wanted| {
+            watch::snapshot((Phase::Together, &workers.traces), (*model, stack), begun, wanted)
+        })
     }
 
     /// Waits for a turn of the pool, with so much work for the next level.

@@ -1,7 +1,7 @@
 //! What can be reached: states, violations, work shared by threads, limits.
 
 use super::*;
-use crate::parallel::{self, Visited};
+use crate::parallel::{self, Visited, watch::STEPS_PER_LOOK};
 use crate::store::{Inserted, VisitedSet};
 use crate::{TreeStore, depth_first};
 
@@ -56,12 +56,12 @@ fn reach_finds_every_state_and_every_violation() {
     }
 }
 
-/// Threads that join a search that is under way visit what it left, and nothing twice; what was visited can be drawn, and is found by
-/// its words.
+/// Threads that join a search that is under way visit what it left, and nothing twice, and so does one thread that goes on alone;
+/// what was visited can be drawn, and is found by its words.
 #[test]
 fn threads_go_on_where_one_stopped() {
-    let mut joined = 0;
-    for seed in 0..120 {
+    let (mut joined, mut went_on_alone) = (0, 0);
+    for seed in 0..240 {
         let toy = Toy::random(seed, 4000, seed % 2 == 0);
         let alone = [0, 500, 2000, 5000][seed as usize % 4];
         let model = models_of_reach(&toy, 1, seed).remove(0);
@@ -72,6 +72,8 @@ fn threads_go_on_where_one_stopped() {
         assert_eq!(outcome.completeness, Completeness::Exhaustive, "seed {seed}");
         assert_eq!(outcome.statistics.states, ordinary(&toy), "seed {seed}");
         assert_eq!(found_wrongs(&toy, outcome), wrongs(&toy), "seed {seed}");
+        went_on_alone +=
+            u32::from(threads(seed) == 1 && alone + u64::from(STEPS_PER_LOOK) < outcome.statistics.transitions());
         let alone = depth_first(&mut model.clone(), &mut TreeStore::new(), &mut Quiet, &settings);
         assert_eq!(outcome.statistics.matched, alone.statistics.matched, "seed {seed}");
         let counts = |outcome: &Outcome<u32, u32>| outcome.violations.iter().map(|found| found.count).sum::<u64>();
@@ -84,7 +86,7 @@ fn threads_go_on_where_one_stopped() {
             }
         }
     }
-    assert!(40 < joined, "{joined}");
+    assert!(40 < joined && 15 < went_on_alone, "{joined} {went_on_alone}");
 }
 
 /// Changes the limit on states as soon as it sees it.

@@ -1,0 +1,126 @@
+//! The search of [`super::reach`] by one thread: what a depth-first search left is visited by some traversals in turn.
+//!
+//! ```text
+//! visit the states on the stack and what can be reached from them, as [`super::traversals`] tells
+//! ```
+//!
+//! The visited set is the one of the depth-first search, which needs no locks.
+
+use super::arena::Portion;
+use super::trace::Traces;
+use super::traversals::{Thread, Traversal, Traversals, Way};
+use super::watch;
+use crate::depth_first::DepthFirst;
+use crate::dfs_stack::Lookup;
+use crate::model::{Marks, Model};
+use crate::observer::{Budget, Observer};
+use crate::outcome::{Halt, Outcome, Statistics, ViolationKind, Violations};
+use crate::position::Position;
+use crate::snapshot::Phase;
+use crate::store::{Class, Inserted, Store};
+use fabius_base::StopReason;
+use std::ops::ControlFlow;
+
+/// Goes on with a search until all states are visited.
+pub(super) fn go_on<M: Model, S: Store, O: Observer<M::Label, M::Fault>>(
+    search: DepthFirst<'_, M, S, O>,
+) -> Outcome<M::Label, M::Fault> {
+    let DepthFirst { model, store, observer, budget, stack, statistics, violations, .. } = search;
+    let traces = Traces::new();
+    let mut traversals = Traversals::new(model, S::MEMO_PER_WORD, stack.policy);
+    traversals.take_over(stack.hand_over(|()| Way::NEW));
+    let mut alone =
+        Alone { store, observer, budget, statistics, violations, traces: &traces, portion: Portion::default() };
+    let ended = traversals.visit(model, &mut alone);
+    let Alone { store, statistics, violations, .. } = alone;
+    violations.conclude(ended, store.exactness(), statistics)
+}
+
+/// The only thread.
+struct Alone<'a, M: Model, S, O> {
+    store: &'a mut S,
+    observer: &'a mut O,
+    budget: Budget<'a>,
+    statistics: Statistics,
+    violations: Violations<M::Label, M::Fault>,
+    traces: &'a Traces,
+    portion: Portion,
+}
+
+impl<M: Model, S: Store, O> Lookup for Alone<'_, M, S, O> {
+    type Probe = S::Probe;
+
+    #[inline]
+    fn probe(&mut self, position: &mut Position, class: Class, _: Marks) -> S::Probe {
+        self.store.prepare(position, class)
+    }
+}
+
+impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> Thread<M> for Alone<'_, M, S, O> {
+    type Halt = Halt;
+
+    #[inline]
+    fn insert(&mut self, probe: S::Probe) -> bool {
+        self.store.commit(probe) == Inserted::New
+    }
+
+    #[inline]
+    fn statistics(&mut self) -> &mut Statistics {
+        &mut self.statistics
+    }
+
+    #[inline]
+    fn is_too_deep(&self, depth: u64) -> bool {
+        self.budget.too_deep(depth)
+    }
+
+    #[inline]
+    fn count_state(&mut self) -> ControlFlow<Halt> {
+        if self.budget.states_exhausted(self.statistics.states) {
+            return ControlFlow::Break(Halt::Stopped(StopReason::States));
+        }
+        self.statistics.states += 1;
+        ControlFlow::Continue(())
+    }
+
+    #[inline]
+    fn step_is_due(&mut self) -> bool {
+        self.budget.step_is_due()
+    }
+
+    #[cold]
+    fn look(&mut self, model: &mut M, traversal: &Traversal<M, S::Probe>, stacks_bytes: u64) -> ControlFlow<Halt> {
+        let now = self.store.memory_bytes() + self.traces.memory_bytes() + stacks_bytes;
+        self.statistics.memory_bytes = self.statistics.memory_bytes.max(now);
+        let is_full = self.store.is_full() || self.traces.is_full();
+        self.budget.look(&self.statistics, is_full, self.observer).map_break(Halt::Stopped)?;
+        if let Some(wanted) = self.observer.snapshot_request() {
+            let begun = (traversal.bottom, traversal.depth());
+            let look = watch::snapshot((Phase::DepthFirst, self.traces), (model, &traversal.stack), begun, wanted);
+            self.observer.on_snapshot(look);
+        }
+        ControlFlow::Continue(())
+    }
+
+    #[cold]
+    fn report(
+        &mut self,
+        model: &mut M,
+        traversal: &mut Traversal<M, S::Probe>,
+        kind: ViolationKind<M::Fault>,
+        label: Option<M::Label>,
+    ) -> ControlFlow<Halt> {
+        self.statistics.violations += 1;
+        let key = self.observer.key(&kind, label.as_ref(), traversal.stack.position.state());
+        let Self { traces, portion, violations, .. } = self;
+        violations.record(key, kind, || {
+            let mut path = traces.execute(traversal.trace(traces, portion), model);
+            path.extend(label);
+            (path, Vec::new())
+        })
+    }
+
+    fn traces(&mut self) -> (&Traces, &mut Portion) {
+        (self.traces, &mut self.portion)
+    }
+}
