@@ -2,7 +2,8 @@
 //!
 //! For each of some big models of the corpus: the time from source to verdict (`spin -a`, a C compiler and `pan`
 //! against `fabius check`), the time of the search per transition, and the memory per state. Both
-//! explore the same states, without reduction and without optimisation; a row whose counts differ says so. User CPU time
+//! explore the same states, without reduction and without optimisation; a row whose counts differ says so. Fabius searches by one
+//! thread, in the order that it takes by itself and depth-first as `pan` does. CPU time
 //! is what is compared, the least of some runs, since machines are shared; read ratios, not seconds.
 //!
 //! `-- --write` writes `docs/benchmarks.md`; `-- --runs N` changes the number of runs; other words select models.
@@ -12,6 +13,9 @@ use fabius_testkit::measure::{BIG_MODELS, Options, Timed, geometric_mean, timed}
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// Below this many states much of the time is that of starting the programs.
+const MILLION: u64 = 1_000_000;
 
 /// One program's part in a row.
 #[derive(Clone, Copy, Default)]
@@ -25,11 +29,20 @@ struct Cost {
     bytes_per_state: f64,
 }
 
+impl Cost {
+    /// Of the search, per transition.
+    fn nanoseconds(&self) -> f64 {
+        self.search_seconds * 1e9 / self.transitions.max(1) as f64
+    }
+}
+
 struct Row {
     name: String,
     gcc: Option<Cost>,
     tcc: Option<Cost>,
+    /// In the order that is taken where none is asked for.
     fabius: Option<Cost>,
+    depth_first: Option<Cost>,
 }
 
 fn main() {
@@ -63,10 +76,11 @@ fn main() {
 }
 
 fn measure(name: &str, path: &Path, runs: u32) -> Row {
-    let mut row = Row { name: name.to_owned(), gcc: None, tcc: None, fabius: None };
+    let mut row = Row { name: name.to_owned(), gcc: None, tcc: None, fabius: None, depth_first: None };
     for _ in 0..runs {
         row.gcc = cheaper(row.gcc, spin(path, Compiler::Gcc, &["-O2"]));
-        row.fabius = cheaper(row.fabius, fabius(path));
+        row.fabius = cheaper(row.fabius, fabius(path, &[]));
+        row.depth_first = cheaper(row.depth_first, fabius(path, &["--search", "dfs"]));
         row.tcc = cheaper(row.tcc, spin(path, Compiler::Tcc, &[]));
     }
     row
@@ -107,11 +121,11 @@ fn number_before(text: &str, marker: &str) -> Option<f64> {
     line[..line.find(marker)?].split_whitespace().last()?.parse().ok()
 }
 
-fn fabius(path: &Path) -> Option<Cost> {
+fn fabius(path: &Path, flags: &[&str]) -> Option<Cost> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fabius"));
     command.env("FABIUS_CACHE", "off");
     command.args(["check", "--json", "--keep-going", "--no-optimize", "--no-cache", "--property", "safety"]);
-    command.args(["--search", "dfs"]).arg(path);
+    command.args(["--no-reduction", "--no-schedule", "--audit", "off", "--threads", "1"]).args(flags).arg(path);
     let Timed { cpu: seconds, text, .. } = timed(&mut command)?;
     let report: serde_json::Value = serde_json::from_str(&text).ok()?;
     let property = report["properties"].as_array()?.iter().find(|property| property["kind"] == "safety")?;
@@ -125,15 +139,16 @@ fn fabius(path: &Path) -> Option<Cost> {
 }
 
 fn render_row(row: &Row) -> String {
-    let (Some(gcc), Some(fabius)) = (row.gcc, row.fabius) else {
-        return format!("| {} | not measured | | | | | | | |", row.name);
+    let (Some(gcc), Some(fabius), Some(depth_first)) = (row.gcc, row.fabius, row.depth_first) else {
+        return format!("| {} | not measured | | | | | | | | | |", row.name);
     };
     let whole = |cost: Cost| cost.prepare_seconds + cost.search_seconds;
-    let per_transition = |cost: Cost| cost.search_seconds * 1e9 / cost.transitions.max(1) as f64;
-    let differ = if gcc.states == fabius.states { "" } else { " (counts differ!)" };
+    let same = fabius.states == gcc.states && depth_first.states == gcc.states;
+    let differ = if same { "" } else { " (counts differ!)" };
     let tcc = row.tcc.map_or("–".to_owned(), |tcc| format!("{:.1}×", whole(tcc) / whole(fabius)));
+    let ratio = |cost: Cost| format!("{:.0}, {:.2}", cost.nanoseconds(), cost.nanoseconds() / gcc.nanoseconds());
     format!(
-        "| {}{differ} | {} | {} | {:.2} + {:.2} | {:.2} | {:.1}× | {tcc} | {:.0} / {:.0} = {:.2} | {:.0} / {:.1} |",
+        "| {}{differ} | {} | {} | {:.2} + {:.2} | {:.2} | {:.1}× | {tcc} | {:.0} | {} | {} | {:.0} / {:.1} |",
         row.name,
         fabius.states,
         fabius.transitions,
@@ -141,9 +156,9 @@ fn render_row(row: &Row) -> String {
         gcc.search_seconds,
         fabius.search_seconds,
         whole(gcc) / whole(fabius),
-        per_transition(fabius),
-        per_transition(gcc),
-        per_transition(fabius) / per_transition(gcc),
+        gcc.nanoseconds(),
+        ratio(fabius),
+        ratio(depth_first),
         gcc.bytes_per_state,
         fabius.bytes_per_state,
     )
@@ -151,25 +166,25 @@ fn render_row(row: &Row) -> String {
 
 fn render(rows: &[Row]) -> String {
     let mut text = String::from(
-        "| model | states | transitions | Spin: prepare + search, s | Fabius, s | source to verdict, against gcc -O2 | against tcc | ns per transition, Fabius / pan | bytes per state, pan / Fabius |\n|---|---|---|---|---|---|---|---|---|\n",
+        "| model | states | transitions | Spin: prepare + search, s | Fabius, s | source to verdict, against gcc -O2 | against tcc | `pan`: ns per transition | Fabius: ns, ratio | depth-first: ns, ratio | bytes per state, pan / Fabius |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
     );
     for row in rows {
         let _ = writeln!(text, "{}", render_row(row));
     }
-    let ratios: Vec<f64> = rows
-        .iter()
-        .filter_map(|row| {
-            let (gcc, fabius) = (row.gcc?, row.fabius?);
-            let per = |cost: Cost| cost.search_seconds / cost.transitions.max(1) as f64;
-            Some(per(fabius) / per(gcc))
-        })
-        .collect();
-    if let Some(mean) = geometric_mean(&ratios) {
-        let _ = writeln!(
-            text,
-            "\nGeometric mean of time per transition, Fabius / pan: {mean:.2} over {} models.",
-            ratios.len()
-        );
+    let _ = writeln!(text, "\nGeometric means of time per transition, Fabius / `pan`:\n");
+    for (which, states_min) in [("all models", 0), ("those of more than a million states", MILLION)] {
+        let large: Vec<(Cost, Cost, Cost)> = rows
+            .iter()
+            .filter_map(|row| Some((row.gcc?, row.fabius?, row.depth_first?)))
+            .filter(|(gcc, ..)| states_min < gcc.states)
+            .collect();
+        let mean = |of: fn(&(Cost, Cost, Cost)) -> f64| geometric_mean(&large.iter().map(of).collect::<Vec<f64>>());
+        let by_itself = mean(|(gcc, fabius, _)| fabius.nanoseconds() / gcc.nanoseconds());
+        let depth_first = mean(|(gcc, _, depth_first)| depth_first.nanoseconds() / gcc.nanoseconds());
+        if let (Some(by_itself), Some(depth_first)) = (by_itself, depth_first) {
+            let models = large.len();
+            let _ = writeln!(text, "* {which} ({models}): {by_itself:.2}; depth-first {depth_first:.2}");
+        }
     }
     text
 }
