@@ -194,7 +194,8 @@ fn written_by_hand() {
     }
 }
 
-/// A number right behind a macro call is left out: GCC glues it to a name that the macro ends with.
+/// A number right behind a macro call is left out: GCC glues it to a name that the macro ends with. So is `__LINE__`: within arguments on
+/// several lines, GCC's answer depends on what it expanded before.
 const PIECES: &[&str] = &[
     "A",
     "B",
@@ -238,7 +239,7 @@ const PIECES: &[&str] = &[
     "G(x, B)",
     "G(F(y), A)",
     "F(G(1,2))",
-    " __LINE__",
+    " __COUNTER__",
 ];
 
 const BODIES: &[&str] = &[
