@@ -5,6 +5,7 @@
 
 pub mod births;
 pub mod claim;
+pub mod guarded;
 pub mod indexed;
 pub mod messages;
 pub mod small;

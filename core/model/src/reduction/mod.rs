@@ -457,6 +457,12 @@ impl Requirements for Question<'_> {
     }
 
     #[inline]
+    fn with_executable(&mut self, process: usize) -> u64 {
+        let executable = self.executable(process);
+        self.place(process).together(executable)
+    }
+
+    #[inline]
     fn executable(&mut self, process: usize) -> u64 {
         let place = &self.tables.processes[process].places[self.answers.locations[process] as usize];
         executable(process, self.tables, place, self.machine, self.state, &mut self.answers.executable)
@@ -484,7 +490,10 @@ impl Requirements for Question<'_> {
             // Every step leads to a progress state as long as somebody stays at a progress location.
             Preserve::Livelocks(ProgressOn::States) => !(0..count).any(|process| self.place(process).progress),
             Preserve::Faults(Proviso::Loops) => {
-                (0..count).all(|process| set[process] == self.place(process).all || !self.place(process).faulty)
+                let is_in = |process: usize, question: &mut Self| {
+                    set[process] == question.place(process).all || set[process] & question.executable(process) != 0
+                };
+                (0..count).all(|process| !self.place(process).faulty || is_in(process, self))
                     || !(0..count).any(|process| self.has_marked(process, set[process]))
             }
             _ => true,

@@ -94,6 +94,21 @@ pub(super) struct Place {
     depends_on_absence: Channels,
 }
 
+impl Place {
+    /// What must come along with executable edges of the process: each edge that may be executable together with one of them. Another
+    /// one becomes executable only after one of these was taken, or can be no longer.
+    #[inline]
+    pub fn together(&self, executable: u64) -> u64 {
+        let mut rest = executable;
+        let mut all = 0;
+        while rest != 0 && all != self.all {
+            all |= self.edges[rest.trailing_zeros() as usize].together;
+            rest &= rest - 1;
+        }
+        all
+    }
+}
+
 /// The tables of an edge.
 #[derive(Debug)]
 pub(super) struct EdgeTable {
@@ -105,6 +120,8 @@ pub(super) struct EdgeTable {
     direct: Row,
     /// Its siblings must come along in any case.
     depends_on_absence: bool,
+    /// The edges of its location that may be executable together with it.
+    together: u64,
     /// If it cannot be taken: for each part of its guard, what must come along if that part is why.
     parts: Vec<Part>,
 }
@@ -366,6 +383,7 @@ impl Tables {
                 accepts: known.rendezvous.accepts[location_at],
                 depends_on_absence: known.rendezvous.depends_on_absence[location_at],
             };
+            let together = facts.executable_together(&known.instance, location);
             for (position, edge) in location.edges.clone().enumerate() {
                 let index = facts.index_of(fabius_program::EdgeId(edge));
                 let step = &known.instance.steps[index];
@@ -379,6 +397,7 @@ impl Tables {
                     partners: row(&|pair: &Pair| &pair.partners[index]),
                     direct: row(&|pair: &Pair| &pair.direct[index]),
                     depends_on_absence: !step.depends_on_absence.is_empty(),
+                    together: together[position],
                     parts,
                 });
                 let bit = 1 << position.min(63);

@@ -12,7 +12,7 @@ use fabius_program::{Action, Expr, Move, ProcessId, Program, ProgressOn, Watch};
 use fabius_promela::Options;
 use fabius_search::reduce::OffStack;
 use fabius_search::{Quiet, Settings, StopAt, TreeStore, ViolationKind, depth_first, parallel};
-use fabius_testkit::generate::{self, small};
+use fabius_testkit::generate::{self, guarded, small};
 use graph::Graph;
 use plain::{Plain, program};
 use std::collections::BTreeSet;
@@ -29,9 +29,13 @@ struct Tally {
     reduced: u64,
 }
 
-/// A model text by seed, from one of two generators; with or without the optimisations.
+/// A model text by seed, from one of three generators; with or without the optimisations.
 fn text(seed: u64) -> String {
-    if seed.is_multiple_of(4) { generate::model(seed / 4).text() } else { small::model(seed) }
+    match seed % 4 {
+        0 => generate::model(seed / 4).text(),
+        1 => guarded::model(seed),
+        _ => small::model(seed),
+    }
 }
 
 fn load(text: &str, seed: u64) -> Option<Arc<Program>> {

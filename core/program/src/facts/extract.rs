@@ -223,13 +223,21 @@ impl Context<'_> {
 
     /// Whether what an edge can do depends on the edges before it.
     fn is_else(&self, edge: &Edge) -> bool {
+        self.is_plain_else(edge)
+            || match self.action_of(edge) {
+                Some(Action::Block(block)) => block
+                    .nodes
+                    .first()
+                    .is_some_and(|node| node.options.first().is_some_and(|option| option.action == Action::Else)),
+                _ => false,
+            }
+    }
+
+    /// Whether an edge can be taken if and only if none of the edges before it can.
+    pub(super) fn is_plain_else(&self, edge: &Edge) -> bool {
         match self.action_of(edge) {
             Some(Action::Else) => true,
             Some(Action::Merged(actions)) => matches!(actions.first(), Some(Action::Else)),
-            Some(Action::Block(block)) => block
-                .nodes
-                .first()
-                .is_some_and(|node| node.options.first().is_some_and(|option| option.action == Action::Else)),
             _ => false,
         }
     }
@@ -272,7 +280,8 @@ impl Context<'_> {
             Action::Guard(e) if !has_run(e) => {
                 self.conditions(e, &mut step.guard);
                 self.find(e, step);
-                step.breaks |= self.may_fault(e);
+                step.guard_breaks = self.may_fault(e);
+                step.breaks |= step.guard_breaks;
             }
             Action::Send(send) => self.send(send, step, true),
             Action::Receive(receive) => self.receive(receive, step, true),
@@ -409,6 +418,7 @@ impl Context<'_> {
         step.spawns.extend(part.spawns);
         step.ends |= part.ends;
         step.breaks |= part.breaks;
+        step.guard_breaks |= part.guard_breaks;
         step.asserts |= part.asserts;
     }
 }

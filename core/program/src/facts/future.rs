@@ -57,6 +57,30 @@ impl Facts {
         of.steps.iter().map(|mine| if mine.is_alone() { Leads::new() } else { direct(mine) }).collect()
     }
 
+    /// For each edge of a location, as bits in their order, those that may be executable in the same state; itself is one of them. Edges
+    /// from the 64th on share the last bit.
+    pub fn executable_together(&self, of: &Instance, location: &Location) -> Vec<u64> {
+        let context = self.context(&of.key);
+        let edges: Vec<EdgeId> = location.edges.clone().map(EdgeId).collect();
+        let steps: Vec<&Step> = edges.iter().map(|edge| &of.steps[self.index_of(*edge)]).collect();
+        // A fault can be met whether the guard holds or not, and what escapes comes first. What another process's step may include is
+        // executable although, by itself, it is not.
+        let escapes = self.program().edges_of(location).any(|(_, edge)| edge.escape != 0);
+        let is_certain = !escapes && !steps.iter().any(|step| step.guard_breaks);
+        let is_known = |at: usize| is_certain && steps[at].accepts.is_empty();
+        let is_else = |at: usize| context.is_plain_else(&self.program().edges[edges[at].0 as usize]);
+        let is_never = |a: usize, b: usize| {
+            let (first, later) = (a.min(b), a.max(b));
+            first != later
+                && is_known(first)
+                && is_known(later)
+                && (is_else(later) || steps[first].excludes_alternative(steps[later]))
+        };
+        let together =
+            |at: usize| (0..edges.len()).filter(|other| !is_never(at, *other)).fold(0, |all, other| all | bit(other));
+        (0..edges.len()).map(together).collect()
+    }
+
     /// The channels that matter from each location on.
     pub fn rendezvous(&self, of: &Instance) -> Rendezvous {
         let shape = &self.shapes[of.key.process.0 as usize];

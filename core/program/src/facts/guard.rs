@@ -8,7 +8,8 @@ use super::walk::any_within;
 use crate::{BinaryOp, ChannelTest, Expr, Pattern, Slot, UnaryOp};
 
 impl Context<'_> {
-    /// Splits a guard into the parts that must all hold.
+    /// Splits a guard into the parts that must all hold. A part that may be a fault or not depending on what others do, and whatever is
+    /// evaluated after it, are one part: where it is a fault, the later ones need not hold.
     pub(super) fn conditions(&self, e: &Expr, guard: &mut Vec<Condition>) {
         let mut open = vec![(e, true)];
         while let Some((e, wanted)) = open.pop() {
@@ -16,6 +17,12 @@ impl Context<'_> {
                 Expr::Unary(UnaryOp::Not, a) => open.push((a, !wanted)),
                 Expr::Binary(BinaryOp::And, a, b) if wanted => open.extend([(&**b, true), (&**a, true)]),
                 Expr::Binary(BinaryOp::Or, a, b) if !wanted => open.extend([(&**b, false), (&**a, false)]),
+                e if self.may_fault(e) && !self.is_settled(e) => {
+                    let later = open.iter().map(|(part, _)| self.vague(part));
+                    let all: Vec<Condition> = std::iter::once(self.vague(e)).chain(later).collect();
+                    guard.push(vague(&all));
+                    return;
+                }
                 e => {
                     if let (Expr::Poll { channel, .. }, true) = (e, wanted) {
                         guard.push(self.level(ChannelTest::NotEmpty, channel, true));

@@ -17,6 +17,7 @@ impl Context<'_> {
         self.read(&send.channel, step);
         send.fields.iter().for_each(|e| self.read(e, step));
         step.breaks |= !target.exists || !self.facts.channels.fits(self.program(), &target, send.fields.len());
+        step.guard_breaks |= step.breaks;
         if target.rendezvous {
             step.offers = step.offers.with(target.channels);
             step.guard.push(Condition::Partner);
@@ -54,11 +55,15 @@ impl Context<'_> {
         self.read(&receive.channel, step);
         step.breaks |= !target.exists || !self.facts.channels.fits(self.program(), &target, receive.fields.len());
         step.breaks |= receive.keep && target.rendezvous;
+        step.guard_breaks |= step.breaks;
         let matches =
             || receive.fields.iter().filter_map(|field| if let Pattern::Match(e) = field { Some(e) } else { None });
         for field in &receive.fields {
             match field {
-                Pattern::Match(e) => self.read(e, step),
+                Pattern::Match(e) => {
+                    self.read(e, step);
+                    step.guard_breaks |= self.may_fault(e);
+                }
                 Pattern::Store(place) => self.store(place, step),
                 Pattern::Ignore => {}
             }
@@ -81,7 +86,7 @@ impl Context<'_> {
         let any = receive.any;
         let constant = |field: &Pattern| if let Pattern::Match(e) = field { self.constant(e, 0) } else { None };
         let fields: Vec<Option<i32>> = receive.fields.iter().map(constant).collect();
-        if self.is_settled(&receive.channel) && matches().all(|e| self.is_settled(e)) {
+        if self.is_settled(&receive.channel) && matches().all(|e| self.is_settled(e) && !self.may_fault(e)) {
             step.guard.push(self.presence(&target));
             if matches().next().is_some() {
                 let fields = fields.clone();

@@ -183,6 +183,8 @@ pub struct Step {
     pub ends: bool,
     /// Taking it, or trying to, may be a fault after which there is no next state.
     pub breaks: bool,
+    /// So may be finding out whether it can be taken, whether its guard holds or not.
+    pub guard_breaks: bool,
     /// An assertion in it may fail; then there is a next state nevertheless.
     pub asserts: bool,
 }
@@ -246,9 +248,18 @@ impl Step {
         })
     }
 
-    /// Whether the two can never be taken in the same state.
+    /// Whether this step and one of another process can never be taken in the same state.
     fn excludes(&self, other: &Self) -> bool {
         self.guard.iter().any(|mine| other.guard.iter().any(|theirs| mine.excludes(theirs)))
+    }
+
+    /// Whether this step and another one of the same process can never be taken in the same state.
+    pub fn excludes_alternative(&self, other: &Self) -> bool {
+        let private = |mine: &Condition, theirs: &Condition| match (mine, theirs) {
+            (Condition::Private(mine), Condition::Private(theirs)) => mine.excludes(*theirs),
+            _ => false,
+        };
+        self.excludes(other) || self.guard.iter().any(|mine| other.guard.iter().any(|theirs| private(mine, theirs)))
     }
 
     /// Whether this step may make a part of another process's guard true.
@@ -309,9 +320,8 @@ impl Condition {
     fn excludes(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Never, _) | (_, Self::Never) => true,
-            (Self::Cell(a, mine), Self::Cell(b, theirs)) => {
-                a == b && !mine.relation.is_compatible(mine.value, theirs.relation, theirs.value)
-            }
+            (Self::Cell(a, mine), Self::Cell(b, theirs)) => a == b && mine.excludes(*theirs),
+            (Self::Level { check: Some(mine), .. }, Self::Level { check: Some(theirs), .. }) => mine.excludes(*theirs),
             (
                 Self::Message { channels: a, any: false, fields: mine },
                 Self::Message { channels: b, any: false, fields: theirs },
@@ -366,6 +376,11 @@ fn differ(a: &[Option<i32>], b: &[Option<i32>]) -> bool {
 }
 
 impl Check {
+    /// Whether this and another comparison with the same number never hold both.
+    fn excludes(self, other: Self) -> bool {
+        self.subject == other.subject && !self.relation.is_compatible(self.value, other.relation, other.value)
+    }
+
     /// How a length compared with a constant changes with it: whether one more may make it true, whether one
     /// less may.
     pub(super) fn level(self) -> (bool, bool) {

@@ -5,11 +5,12 @@
 //!
 //! ```text
 //! close(T):  while something required by some alternative in T is not in T: add it
-//!            where T has an alternative that can be taken, it has all alternatives of the same process
+//!            where T has an alternative that can be taken, it has all alternatives of the same process that can be taken in
+//!            some state in which this one can be taken, too
 //!
 //! best := everything
 //! for each process p that can move, the youngest first:
-//!   T := close(alternatives of p)
+//!   T := close(alternatives of p that can be taken)
 //!   if fewer steps can be taken in T than in best: best := T
 //! ```
 
@@ -22,6 +23,10 @@ pub trait Requirements {
 
     /// Those of them that can be taken.
     fn executable(&mut self, process: usize) -> u64;
+
+    /// The alternatives that can be taken, and those that may be in a state where one of these can be taken, too. The process
+    /// has to take one of these before it can take any other: no step of another process that accords with them changes that.
+    fn with_executable(&mut self, process: usize) -> u64;
 
     /// Adds to `set`, which has the alternatives of each process, whatever must come along with these
     /// alternatives of a process.
@@ -70,7 +75,7 @@ impl Closer {
             }
             self.set.clear();
             self.set.resize(count, 0);
-            self.set[start] = requirements.alternatives(start);
+            self.set[start] = requirements.with_executable(start);
             let Closed::Steps(steps) = self.close(steps_min, true, requirements) else {
                 self.hopeless[start] = true;
                 continue;
@@ -143,7 +148,7 @@ impl Closer {
     fn expand(&mut self, process: usize, new: u64, requirements: &mut impl Requirements) {
         let mut new = new;
         if new & requirements.executable(process) != 0 {
-            self.set[process] |= requirements.alternatives(process);
+            self.set[process] |= requirements.with_executable(process);
             new = self.set[process] & !self.done[process];
         }
         self.done[process] |= new;
