@@ -1,10 +1,11 @@
 //! Why a scheduler cannot avoid the errors: for each process that it could let move, what that process may do then.
 
-use super::places::{shortened, shown};
+use super::choices::{choices, statement, value_chosen};
+use super::places::shown;
 use fabius_base::SourceMap;
 use fabius_model::SearchedMachine;
+use fabius_program::Move;
 use fabius_program::meaning::Fault;
-use fabius_program::{Action, Move};
 use fabius_search::restrict::{Graph, Region};
 use fabius_search::schedule::MacroSteps;
 use fabius_search::schedule::macro_steps::{MacroStepEnd, MacroStepLister};
@@ -38,7 +39,7 @@ pub(super) fn example(
     region: &Region,
 ) -> Option<String> {
     let mut forcing = Forcing { machine, map, graph, region };
-    let (mut state, mut choices, mut length) = (0, Vec::new(), 0);
+    let (mut state, mut chosen, mut length) = (0, Vec::new(), 0);
     let error = loop {
         if length == RUN_MAX {
             return None;
@@ -48,20 +49,20 @@ pub(super) fn example(
         }
         let group = forcing.graph.groups_of(state).next()?;
         let target = region.forced(forcing.graph, group);
-        let told = forcing.one(state, group, 1)?;
+        let (words, macro_steps) = forcing.listed(state);
+        let macro_step = forcing.leading(group, &macro_steps)?;
+        let told = forcing.tell(&words, &macro_steps, macro_step, (target, 1))?;
         length += 1;
-        if forcing.is_choice(state, group) {
-            choices.push(format!("{} at line {} chooses `{}`", told.who.join(" and "), told.line, told.statement));
-        }
+        chosen.extend(choices(forcing.machine, forcing.map, &macro_steps, (&words, macro_step)));
         match (told.error, target) {
             (Some(error), _) => break error,
             (None, target) => state = target?,
         }
     };
-    let more = choices.len().saturating_sub(CHOICES_MAX);
-    choices.truncate(CHOICES_MAX);
+    let more = chosen.len().saturating_sub(CHOICES_MAX);
+    chosen.truncate(CHOICES_MAX);
     let more = if more == 0 { String::new() } else { format!(", and so on ({more} more)") };
-    (!choices.is_empty()).then(|| format!("for example, under one of them, if {}{more}: {error}", choices.join(", ")))
+    (!chosen.is_empty()).then(|| format!("for example, under one of them, if {}{more}: {error}", chosen.join(", ")))
 }
 
 struct Forcing<'a> {
@@ -80,9 +81,16 @@ impl Forcing<'_> {
     /// One of the macro steps of a group that leads on to an error.
     fn one(&mut self, state: u32, group: usize, more: usize) -> Option<ForcedReport> {
         let (words, macro_steps) = self.listed(state);
+        let macro_step = self.leading(group, &macro_steps)?;
+        let target = self.region.forced(self.graph, group);
+        self.tell(&words, &macro_steps, macro_step, (target, more))
+    }
+
+    /// The number of a macro step of a group that leads on to an error.
+    fn leading(&mut self, group: usize, macro_steps: &MacroSteps<Move, Fault>) -> Option<usize> {
         let wanted = self.region.forced(self.graph, group);
         let movers = self.graph.group(group).movers;
-        let found = (0..macro_steps.len()).find(|&macro_step| {
+        (0..macro_steps.len()).find(|&macro_step| {
             let first = macro_steps.labels(macro_step).first().map(|label| self.machine.movers(label));
             let leads = match (&macro_steps.get(macro_step).end, wanted) {
                 (MacroStepEnd::State(_), Some(wanted)) => {
@@ -92,8 +100,7 @@ impl Forcing<'_> {
                 (_, wanted) => wanted.is_none(),
             };
             first == Some(movers) && leads
-        });
-        self.tell(&words, &macro_steps, found?, (wanted, more))
+        })
     }
 
     /// The words of a state, and its macro steps.
@@ -103,16 +110,6 @@ impl Forcing<'_> {
         let _: ControlFlow<()> =
             MacroStepLister::new().list(self.machine, &words, &mut macro_steps, || ControlFlow::Continue(()));
         (words, macro_steps)
-    }
-
-    /// Whether the processes of a group have several ways on.
-    fn is_choice(&mut self, state: u32, group: usize) -> bool {
-        let (_, macro_steps) = self.listed(state);
-        let movers = self.graph.group(group).movers;
-        let of_group = |&macro_step: &usize| {
-            macro_steps.labels(macro_step).first().is_some_and(|label| self.machine.movers(label) == movers)
-        };
-        1 < (0..macro_steps.len()).filter(of_group).count()
     }
 
     fn tell(
@@ -125,11 +122,6 @@ impl Forcing<'_> {
         let labels = macro_steps.labels(macro_step);
         let (first, last) = (labels.first()?, labels.last()?);
         let program = self.machine.shared_program().clone();
-        let text = |label: &Move| {
-            let edge = &program.edges[label.edge.0 as usize];
-            let statement = &program.process(edge.process).statements[edge.statement.0 as usize];
-            if statement.action == Action::End { "ends".to_owned() } else { shortened(&statement.text) }
-        };
         let at = self.map.position(program.span_of(first.edge));
         let who = self.machine.movers(first).into_iter().flatten();
         let who = who.filter_map(|pid| {
@@ -137,7 +129,12 @@ impl Forcing<'_> {
             Some(format!("{}[{pid}]", shown(&program.process(of).name)))
         });
         let who = who.collect();
-        let statement = if labels.len() == 1 { text(first) } else { format!("{} … {}", text(first), text(last)) };
+        let statement = match labels {
+            [label] => {
+                value_chosen(self.machine, &program, state, label).unwrap_or_else(|| statement(&program, label.edge))
+            }
+            _ => format!("{} … {}", statement(&program, first.edge), statement(&program, last.edge)),
+        };
         let error = match &macro_steps.get(macro_step).end {
             MacroStepEnd::Fault(fault) => Some(fault.to_string()),
             MacroStepEnd::Stuck(_) => Some("deadlock".to_owned()),

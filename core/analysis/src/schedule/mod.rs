@@ -9,6 +9,7 @@
 //! options of a process, and says nothing inside an atomic sequence. Models with priorities or `enabled()` are refused:
 //! there, whoever is held back changes what others may do.
 
+mod choices;
 mod explored;
 mod export;
 mod fair;

@@ -220,6 +220,28 @@ fn an_unavoidable_error_is_known_before_everything_is_explored() {
 }
 
 #[test]
+fn what_is_chosen_is_named_as_it_stands_in_the_text() {
+    let said = |text: &str| {
+        let report = answer(text);
+        assert_eq!(report.verdict, ScheduleVerdict::Unavoidable, "{}", report.reason);
+        report.reason
+    };
+    // The bounds are an expression, so this is a loop that counts: nothing in the text says `break`.
+    let select = "#define N 4\nbyte x;\nactive proctype P() {\n  select (x : 1 .. N - 1);\n  assert(x != 2)\n}\n";
+    let reason = said(select);
+    assert!(reason.contains("if P[0] at line 4 chooses `x = 2`: assertion"), "{reason}");
+    // At the last value there is one way on only, but it was chosen to get there.
+    let reason = said(&select.replace("x != 2", "x != 3"));
+    assert!(reason.contains("if P[0] at line 4 chooses `x = 3`: assertion"), "{reason}");
+    // A local variable, in an atomic sequence that begins and ends in the same way whatever is chosen.
+    let atomic = "#define N 4\nbyte y;\nactive proctype P() {\n  byte x;\n  atomic {\n    y = 1;\n    \
+        select (x : 1 .. N - 1);\n    if\n    :: y = 5\n    :: y = 6\n    fi;\n    y = x + y\n  }\n  assert(y != 8)\n}\n";
+    let reason = said(atomic);
+    let expected = "if P[0] at line 7 chooses `x = 2`, P[0] at line 10 chooses `y = 6`: assertion";
+    assert!(reason.contains(expected) || reason.contains("`x = 3`, P[0] at line 9 chooses `y = 5`"), "{reason}");
+}
+
+#[test]
 fn after_a_check_no_more_states_are_explored_than_the_check_may_store() {
     let loaded = loaded("byte x; active proctype P() { do :: x < 200 -> x++ od }");
     let limits = Limits { states_max: Some(50), ..Limits::default() };
