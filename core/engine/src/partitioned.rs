@@ -12,7 +12,8 @@ use fabius_model::{Places, SearchedMachine};
 use fabius_observe::{CheckContext, EngineObserver, Goal, Task};
 use fabius_program::{EdgeId, Move, Watch, meaning::Fault};
 use fabius_search::partition::{
-    self, CycleLook, CycleWays, Exchange, ExchangeError, FIRST_LOOK_STATES, Reached, Ways, cycles, reach,
+    self, CycleLook, CycleWays, Exchange, ExchangeError, FIRST_LOOK_STATES, PartCheckpoints, Reached, Ways, cycles,
+    reach,
 };
 use fabius_search::{self as search, Completeness, Outcome, SearchOutcome, Statistics, TreeStore, ViolationKind};
 use fabius_task::internal_error;
@@ -239,7 +240,15 @@ pub fn search_part(
     let (limits, stop_at) = part.bounds();
     let searching = search::Settings { limits, stop_at, cancel: cancel.clone() };
     let reached = match &query {
-        None => reach(&mut machine, &mut TreeStore::new(), ways.stem, exchange, &mut observer, &searching),
+        None => reach(
+            &mut machine,
+            &mut TreeStore::new(),
+            ways.stem,
+            exchange,
+            &mut observer,
+            &searching,
+            PartCheckpoints::none(),
+        ),
         Some(query) => {
             let look = CycleLook { goal: query.goal, first_states: FIRST_LOOK_STATES };
             let searching = search::Settings { stop_at: search::StopAt::First, ..searching };
@@ -248,7 +257,7 @@ pub fn search_part(
     };
     let reached = reached.map_err(|error| match error {
         ExchangeError::Lost => PartError::Lost,
-        ExchangeError::Damaged => PartError::Damaged,
+        ExchangeError::Damaged | ExchangeError::Unusable => PartError::Damaged,
     })?;
     let cut = machine.cut_runs().edge().map(|edge| edge.0);
     Ok(PartFound { reached, edges: machine.reached_edges().to_vec(), cut })

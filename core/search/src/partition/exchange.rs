@@ -9,6 +9,8 @@ pub enum ExchangeError {
     Lost,
     /// What arrived cannot have been sent by a partition of this search.
     Damaged,
+    /// A snapshot from which a partition was to go on is none of this search.
+    Unusable,
 }
 
 /// What a partition gets in a round.

@@ -29,20 +29,25 @@
 //! some ten thousand states lead to. Where states came from is written to [`Ways`], eight bytes for each; a path is executed anew
 //! from these numbers ([`replay`]).
 //!
+//! The same numbers make a search resumable ([`PartSnapshot`]): its states are executed anew from where they came from, layer by layer.
+//!
 //! How partitions speak to each other is not known here: see [`Exchange`].
 
 mod batch;
+mod checkpoint;
 mod counted;
 mod cycles;
 mod ended;
 mod exchange;
 mod owners;
+mod resume;
 mod retrace;
 mod search;
 #[cfg(test)]
 mod tests;
 mod way;
 
+pub use checkpoint::{PartCheckpoints, PartKeeper, PartSnapshot};
 pub use cycles::{CycleLook, CycleWays, FIRST_LOOK_STATES, cycles, replay_cycle};
 pub use exchange::{Exchange, ExchangeError, Local, Round};
 pub use search::{PartStore, reach};

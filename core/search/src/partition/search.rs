@@ -1,6 +1,7 @@
 //! The search of one partition; see the head of [`super`].
 
 use super::batch::{BatchReader, BatchWriter, NO_NOTES};
+use super::checkpoint::{PartCheckpoints, PartKeeper, PartSnapshot};
 use super::exchange::{Exchange, ExchangeError};
 use super::owners::Owners;
 use super::retrace::retrace;
@@ -15,6 +16,7 @@ use crate::position::Position;
 use crate::state_log::StateLog;
 use crate::store::{Inserted, Store, TreeStore};
 use fabius_base::StopReason;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
@@ -50,33 +52,52 @@ impl PartStore for TreeStore {
 
 /// Searches the states that belong to one partition; every partition of a search calls this, with the same model and settings.
 ///
-/// Limits on states and memory are for all partitions together; they are looked at once in a round.
+/// Limits on states and memory are for all partitions together; they are looked at once in a round. Either all partitions go on from
+/// snapshots of the same search, or none does, and the same holds of keeping snapshots.
 ///
 /// # Errors
-/// If another partition is gone, or sent what it cannot have sent.
-pub fn reach<M: Model, S: PartStore, W: Ways, X: Exchange, O: Observer<M::Label, M::Fault>>(
-    model: &mut M,
-    store: &mut S,
-    ways: &mut W,
-    exchange: &mut X,
-    observer: &mut O,
-    settings: &Settings,
+/// If another partition is gone, or sent what it cannot have sent; if a snapshot is none of this search.
+pub fn reach<'a, M: Model, S: PartStore, W: Ways, X: Exchange, O: Observer<M::Label, M::Fault>>(
+    model: &'a mut M,
+    store: &'a mut S,
+    ways: &'a mut W,
+    exchange: &'a mut X,
+    observer: &'a mut O,
+    settings: &'a Settings,
+    checkpoints: PartCheckpoints<'a, M, W>,
 ) -> Result<Reached, ExchangeError> {
     let mut partition = Partition::new(model, store, ways, exchange, observer, settings);
-    let mut layer = partition.begin()?;
+    partition.keeper = checkpoints.keep;
+    let mut layer = match checkpoints.from {
+        Some((snapshot, ways)) => partition.resume(snapshot, ways)?,
+        None => partition.begin()?,
+    };
+    // Where the layer ended that was finished last, unless that was kept.
+    let mut unkept: Option<PartSnapshot> = None;
     loop {
         match layer {
-            ControlFlow::Continue(agreed) => layer = partition.expand_next_layer(&agreed)?,
-            ControlFlow::Break(completeness) => return partition.conclude(completeness),
+            ControlFlow::Continue(agreed) => {
+                unkept = partition.snapshot();
+                if agreed.checkpoint_is_due {
+                    partition.keep(unkept.take());
+                }
+                layer = partition.expand_next_layer(&agreed)?;
+            }
+            ControlFlow::Break(completeness) => {
+                if matches!(completeness, Completeness::Stopped(reason) if reason != StopReason::Depth) {
+                    partition.keep(unkept);
+                }
+                return partition.conclude(completeness);
+            }
         }
     }
 }
 
 /// States that wait, in the order in which they were inserted.
 pub(super) struct Layer {
-    states: StateLog,
+    pub states: StateLog,
     /// The number of the first of them.
-    first: u64,
+    pub first: u64,
 }
 
 impl Layer {
@@ -85,14 +106,14 @@ impl Layer {
     }
 
     /// The number of the state that comes after the last one.
-    fn end(&self) -> u64 {
+    pub fn end(&self) -> u64 {
         self.first + self.states.len() as u64
     }
 }
 
 /// A violation, by where it was met first.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Seen {
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, Debug)]
+pub(super) struct Seen {
     layer: u64,
     /// The hash of the state that was expanded: so it does not depend on the number of partitions which violation is the least one.
     key: u64,
@@ -104,6 +125,7 @@ struct Seen {
 }
 
 /// What the partitions told each other at the end of a round.
+#[derive(Default)]
 pub(super) struct Agreed {
     /// Why some of them want to stop.
     pub stop: Option<StopReason>,
@@ -112,6 +134,8 @@ pub(super) struct Agreed {
     pub waiting: u64,
     violations: u64,
     memory_bytes: u64,
+    /// Some partition wants the layer that ends to be kept.
+    checkpoint_is_due: bool,
     /// By partition: what else it told.
     pub notices: Vec<Vec<u64>>,
 }
@@ -120,7 +144,7 @@ pub(super) struct Agreed {
 pub(super) type Batches = Vec<Vec<Vec<u8>>>;
 
 /// Numbers of a summary before the notices of a partition.
-const SUMMARY: usize = 5;
+const SUMMARY: usize = 6;
 
 pub(super) struct Partition<'a, M: Model, S: Store, W, X, O> {
     pub model: &'a mut M,
@@ -133,10 +157,10 @@ pub(super) struct Partition<'a, M: Model, S: Store, W, X, O> {
     /// The state inserted last.
     pub position: Position,
     pub expansion: Expansion<M::Cursor, M::Label>,
-    layer: Layer,
-    next_layer: Layer,
+    pub layer: Layer,
+    pub next_layer: Layer,
     /// Layers that were begun.
-    layers: u64,
+    pub layers: u64,
     /// The last of them was too deep to be expanded.
     is_cut: bool,
     /// States that will be in the next layer if they are new.
@@ -149,7 +173,9 @@ pub(super) struct Partition<'a, M: Model, S: Store, W, X, O> {
     /// Of this partition.
     pub statistics: Statistics,
     /// By the observer's key: where it was met first here, and how often.
-    seen: BTreeMap<u64, (Seen, u64)>,
+    pub seen: BTreeMap<u64, (Seen, u64)>,
+    /// Is given snapshots, if somebody keeps them.
+    pub keeper: Option<&'a mut dyn PartKeeper<M, W>>,
     /// Whether invalid ends are violations.
     pub ends_count: bool,
     /// States can have numbers below this.
@@ -196,6 +222,7 @@ impl<'a, M: Model, S: PartStore, W: Ways, X: Exchange, O: Observer<M::Label, M::
             stop: None,
             statistics: Statistics::default(),
             seen: BTreeMap::new(),
+            keeper: None,
             ends_count: true,
             numbers_max: u64::MAX,
             all_states: None,
@@ -228,12 +255,7 @@ impl<'a, M: Model, S: PartStore, W: Ways, X: Exchange, O: Observer<M::Label, M::
 
     /// Expands a layer, unless it is too deep.
     pub fn expand_next_layer(&mut self, agreed: &Agreed) -> Result<ControlFlow<Completeness, Agreed>, ExchangeError> {
-        let depth = self.layers;
-        self.layers += 1;
-        std::mem::swap(&mut self.layer, &mut self.next_layer);
-        self.next_layer.states.clear();
-        self.next_layer.first = self.layer.end();
-        self.statistics.depth = depth;
+        let depth = self.turn_layer();
         self.is_cut = self.budget.too_deep(depth);
         if self.is_cut {
             self.statistics.cut += self.layer.states.len() as u64;
@@ -244,8 +266,19 @@ impl<'a, M: Model, S: PartStore, W: Ways, X: Exchange, O: Observer<M::Label, M::
         Ok(self.conclude_layer(agreed))
     }
 
+    /// Turns to the next layer; its depth.
+    pub fn turn_layer(&mut self) -> u64 {
+        let depth = self.layers;
+        self.layers += 1;
+        std::mem::swap(&mut self.layer, &mut self.next_layer);
+        self.next_layer.states.clear();
+        self.next_layer.first = self.layer.end();
+        self.statistics.depth = depth;
+        depth
+    }
+
     /// Goes on, or says how the search ended.
-    fn conclude_layer(&self, agreed: Agreed) -> ControlFlow<Completeness, Agreed> {
+    pub fn conclude_layer(&self, agreed: Agreed) -> ControlFlow<Completeness, Agreed> {
         match self.ended(&agreed) {
             Some(ended) => ControlFlow::Break(ended),
             None => ControlFlow::Continue(agreed),
@@ -348,7 +381,7 @@ impl<'a, M: Model, S: PartStore, W: Ways, X: Exchange, O: Observer<M::Label, M::
     }
 
     /// Ends a round of a layer: what the others sent in it is inserted.
-    fn end_layer(&mut self) -> Result<Agreed, ExchangeError> {
+    pub fn end_layer(&mut self) -> Result<Agreed, ExchangeError> {
         while self.insert_oldest() {}
         let (agreed, batches) = self.end_round(self.next_layer.states.len() as u64, &[])?;
         self.insert(batches)?;
@@ -367,13 +400,14 @@ impl<'a, M: Model, S: PartStore, W: Ways, X: Exchange, O: Observer<M::Label, M::
         let stop = reason.map_or(0, |place| place as u64 + 1);
         let memory_bytes = self.memory_bytes();
         self.statistics.memory_bytes = self.statistics.memory_bytes.max(memory_bytes);
-        let mut summary = vec![stop, self.statistics.states, waiting, self.statistics.violations, memory_bytes];
+        let is_due = u64::from(self.keeper.as_mut().is_some_and(|keeper| keeper.is_due()));
+        let Statistics { states, violations, .. } = self.statistics;
+        let mut summary = vec![stop, states, waiting, violations, memory_bytes, is_due];
         summary.extend_from_slice(notices);
         let round = self.exchange.end_round(&summary)?;
-        let mut agreed =
-            Agreed { stop: None, states: 0, waiting: 0, violations: 0, memory_bytes: 0, notices: Vec::new() };
+        let mut agreed = Agreed::default();
         for summary in &round.summaries {
-            let (&[stop, states, waiting, violations, memory_bytes], notices) =
+            let (&[stop, states, waiting, violations, memory_bytes, is_due], notices) =
                 summary.split_first_chunk::<SUMMARY>().ok_or(ExchangeError::Damaged)?;
             let reason = usize::try_from(stop).ok().and_then(|stop| REASONS.get(stop.checked_sub(1)?).copied());
             agreed.stop = agreed.stop.or(reason);
@@ -381,6 +415,7 @@ impl<'a, M: Model, S: PartStore, W: Ways, X: Exchange, O: Observer<M::Label, M::
             agreed.waiting += waiting;
             agreed.violations += violations;
             agreed.memory_bytes += memory_bytes;
+            agreed.checkpoint_is_due |= is_due != 0;
             agreed.notices.push(notices.to_vec());
         }
         let limits = &self.settings.limits;
@@ -409,7 +444,7 @@ impl<'a, M: Model, S: PartStore, W: Ways, X: Exchange, O: Observer<M::Label, M::
 
     /// Looks up the state that the position was moved to. It is inserted in its turn, unless it was inserted before.
     #[inline]
-    fn arrive(&mut self, origin: Origin) {
+    pub fn arrive(&mut self, origin: Origin) {
         if self.arrivals.is_full() {
             self.insert_oldest();
         }
@@ -419,7 +454,7 @@ impl<'a, M: Model, S: PartStore, W: Ways, X: Exchange, O: Observer<M::Label, M::
 
     /// Inserts the state that was looked up first; false if there is none.
     #[inline]
-    fn insert_oldest(&mut self) -> bool {
+    pub fn insert_oldest(&mut self) -> bool {
         let number = self.statistics.states;
         let commit = |store: &mut S, probe| store.commit_as(probe, number);
         let Some((inserted, arrival)) = self.arrivals.commit_by(self.store, commit) else { return false };

@@ -54,6 +54,11 @@ pub trait Ways {
     /// That of the state with this number.
     fn get(&mut self, number: u64) -> Option<u64>;
 
+    /// Those of the states from this number on, in place of what `entries` holds; false if there are not as many.
+    fn read(&mut self, first: u64, entries: &mut [u64]) -> bool {
+        (first..).zip(entries).all(|(number, entry)| self.get(number).map(|packed| *entry = packed).is_some())
+    }
+
     /// Memory in use, in bytes.
     fn memory_bytes(&self) -> u64;
 }
