@@ -1,7 +1,7 @@
-//! The flags that keep a search in the order of delays or of depth in a file, and the file.
+//! The flags that keep a search in the order of delays or of depth, or by several processes, in a file, and the file.
 
 use clap::Args;
-use fabius_engine::settings::{CheckpointFiles, Save};
+use fabius_engine::settings::{CheckpointFiles, CheckpointPaths, Save};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -9,7 +9,8 @@ use std::sync::Arc;
 /// The flags that keep a search.
 #[derive(Args, Debug, Clone, Default)]
 pub struct CheckpointFlags {
-    /// Write a checkpoint of the search to this file, after each round and at its end.
+    /// Write a checkpoint of the search to this file, after each round and at its end; with --processes or --hosts now and then, at the end of a
+    /// layer.
     #[arg(long, value_name = "FILE", help_heading = "Delays")]
     pub checkpoint: Option<PathBuf>,
 
@@ -52,7 +53,8 @@ impl CheckpointFlags {
                 )
             })?;
         }
-        Ok(CheckpointFiles { resume, save: self.checkpoint.clone().map(saved) })
+        let paths = CheckpointPaths { resume: self.resume.clone(), save: self.checkpoint.clone() };
+        Ok(CheckpointFiles { resume, save: self.checkpoint.clone().map(saved), paths })
     }
 }
 

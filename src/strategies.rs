@@ -153,8 +153,10 @@ impl Model {
             Ok(_) => unreachable!("the command is `check`"),
             Err(error) => return Answer::Refused(error.to_string()),
         };
-        let checkpoint_files =
-            CheckpointFiles { save: args.checkpoints.checkpoint.as_ref().map(|_| ignored()), resume: None };
+        let checkpoint_files = CheckpointFiles {
+            save: args.checkpoints.checkpoint.as_ref().map(|_| ignored()),
+            ..CheckpointFiles::default()
+        };
         // Here the tool is a test: nobody could start it as a worker.
         let processes = fabius_testkit::partitions::threads(args.others.processes.into());
         let settings = Settings { clarify_transitions_max: 0, checkpoint_files, processes, ..check::settings(&args) };

@@ -10,12 +10,14 @@
 //! * [`pool`]: watches workers. One that is gone or does not answer ends the search; none is left behind.
 //! * [`local`]: starts workers on this machine.
 //! * [`remote`]: starts them on other machines.
+//! * [`checkpoint`]: what workers keep of a search, in files of the process that checks.
 //! * [`worker`]: the other end; where its states came from is in a file ([`way_log`]).
 //!
 //! What is searched and what it means is the engine's business.
 
 #![cfg(unix)]
 
+mod checkpoint;
 pub mod exchange;
 mod local;
 mod message;

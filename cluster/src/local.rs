@@ -4,7 +4,7 @@ use crate::pool::{Process, Started, WORKERS_MAX, is_loss, run};
 use crate::sockets::{hand_over, mesh};
 use crate::worker::NO_MEMORY;
 use fabius_supervise::STACK_BYTES;
-use fabius_task::pool::{Observe, Part, PoolOutcome, WorkerPool};
+use fabius_task::pool::{Observe, Part, PoolCheckpoints, PoolOutcome, WorkerPool};
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -93,12 +93,18 @@ impl LocalPool {
 }
 
 impl WorkerPool for LocalPool {
-    fn search(&self, part: &Part, processes: usize, observe: &mut Observe<'_>) -> PoolOutcome {
+    fn search(
+        &self,
+        part: &Part,
+        processes: usize,
+        checkpoints: PoolCheckpoints<'_>,
+        observe: &mut Observe<'_>,
+    ) -> PoolOutcome {
         if WORKERS_MAX < processes {
             return PoolOutcome::NotStarted(format!("more than {WORKERS_MAX} are not supported"));
         }
         match self.start(processes) {
-            Ok(started) => run(started, part, observe),
+            Ok(started) => run(started, part, checkpoints, observe),
             Err(error) => PoolOutcome::NotStarted(error.to_string()),
         }
     }

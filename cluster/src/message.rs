@@ -3,7 +3,7 @@
 use crate::exchange::Meter;
 use fabius_search::Statistics;
 use fabius_search::partition::Reached;
-use fabius_task::pool::{Part, WorkerProgress};
+use fabius_task::pool::{Part, PartCheckpoint, WorkerProgress};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
@@ -23,7 +23,13 @@ pub(crate) enum Order {
         me: usize,
         /// What to search.
         part: Box<Part>,
+        /// Where it stood, if it is to go on from there: it is told next where its states came from.
+        from: Option<Box<PartCheckpoint>>,
+        /// Whether it is to tell where it stands, now and then.
+        keep: bool,
     },
+    /// Where some states came from, eight bytes each, after those that were told before.
+    Ways(Vec<u8>),
     /// Tell what was found, and end.
     Stop(Reason),
 }
@@ -41,6 +47,14 @@ pub(crate) enum Reason {
 pub(crate) enum News {
     /// It is alive, and has done this.
     Alive(Done),
+    /// Where some states came from, eight bytes each, after those that it told before.
+    Ways(Vec<u8>),
+    /// Where it stood at the end of a layer; where its states came from was told before.
+    Kept(Box<PartCheckpoint>),
+    /// It cannot tell where it stands any more: why.
+    NotKept(String),
+    /// It cannot go on from where it was told that it stood.
+    Unusable,
     /// It has searched its part.
     Found(Box<Found>),
     /// Another worker is gone, and so it cannot go on.

@@ -32,6 +32,11 @@ impl WayLog {
         Self { file: None, written: 0, recent: Vec::new(), is_writable: true }
     }
 
+    /// Number of entries.
+    pub(crate) fn len(&self) -> u64 {
+        self.written + self.recent.len() as u64
+    }
+
     /// Moves the recent entries to the file.
     fn write(&mut self) -> io::Result<()> {
         let file = match &self.file {
@@ -74,6 +79,23 @@ impl Ways for WayLog {
         Some(u64::from_le_bytes(bytes))
     }
 
+    fn read(&mut self, first: u64, entries: &mut [u64]) -> bool {
+        let in_file = self.written.saturating_sub(first).min(entries.len() as u64) as usize;
+        let (old, recent) = entries.split_at_mut(in_file);
+        if !old.is_empty() {
+            let mut bytes = vec![0; old.len() * ENTRY_BYTES];
+            let read = self.file.as_ref().map(|file| file.read_exact_at(&mut bytes, first * ENTRY_BYTES as u64));
+            if !matches!(read, Some(Ok(()))) {
+                return false;
+            }
+            old.iter_mut().zip(bytes.as_chunks().0).for_each(|(entry, bytes)| *entry = u64::from_le_bytes(*bytes));
+        }
+        let start = (first + in_file as u64).saturating_sub(self.written) as usize;
+        let Some(known) = self.recent.as_slice().get(start..start + recent.len()) else { return recent.is_empty() };
+        recent.copy_from_slice(known);
+        true
+    }
+
     fn memory_bytes(&self) -> u64 {
         (self.recent.capacity() * ENTRY_BYTES) as u64
     }
@@ -93,6 +115,12 @@ mod tests {
             assert_eq!(log.get(number), Some(entry(number)), "{number} of {entries}");
         }
         assert_eq!(log.get(entries), None);
+        for (first, count) in [(0, entries), (entries / 2, entries - entries / 2), (entries - 1, 1), (entries, 0)] {
+            let mut read = vec![0; count as usize];
+            assert!(log.read(first, &mut read), "{first} of {entries}");
+            assert!(read.iter().zip(first..).all(|(read, number)| *read == entry(number)), "{first} of {entries}");
+            assert!(!log.read(first, &mut vec![0; count as usize + 1]), "{first} of {entries}");
+        }
         log
     }
 

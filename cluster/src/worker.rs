@@ -3,6 +3,7 @@
 //! It ends when it has told what was found, when it is told to stop, and when nobody is at the other end of its standard input any
 //! more.
 
+use crate::checkpoint::{hear_ways, tell_ways};
 use crate::exchange::{self, TimelyExchange};
 use crate::message::{self, Done, Found, News, Order, Reason};
 use crate::sockets::take_over;
@@ -13,7 +14,7 @@ use fabius_search::Statistics;
 use fabius_search::partition::CycleWays;
 use fabius_supervise::Voice;
 use fabius_task::VERSION;
-use fabius_task::pool::{Part, PartError};
+use fabius_task::pool::{Part, PartCheckpoint, PartCheckpoints, PartError, PartKeeper};
 use std::io;
 use std::ops::ControlFlow;
 use std::os::fd::AsFd;
@@ -22,7 +23,7 @@ use std::panic;
 use std::process;
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Exit code of a worker that has told all that it has to tell.
 const TOLD: u8 = 0;
@@ -33,6 +34,12 @@ pub(crate) const NO_MEMORY: u8 = 2;
 const PULSE: Duration = Duration::from_millis(200);
 /// The last news wait for others for at most this many tenths of that.
 const LAST_TRIES: u32 = 100;
+/// Where it stands is told after at least this time, …
+const KEEP_MIN: Duration = Duration::from_secs(1);
+/// … at most this time, …
+const KEEP_MAX: Duration = Duration::from_secs(60);
+/// … and otherwise after this part of the time for which it has searched.
+const KEEP_SHARE: u32 = 16;
 /// So begins what Timely says when a socket fails.
 const SOCKET_FAILED: &str = "timely communication error";
 
@@ -72,7 +79,7 @@ pub fn serve(memory_bytes_max: Option<u64>) -> io::Result<u8> {
     end_with_parent();
     let mut socket = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     let others = take_over(&socket)?;
-    let Order::Search { version, me, part } = message::read(&mut socket)? else {
+    let Order::Search { version, me, part, from, keep } = message::read(&mut socket)? else {
         return Err(io::ErrorKind::InvalidData.into());
     };
     let home = Home(Arc::new(Mutex::new(socket.try_clone()?)));
@@ -80,6 +87,7 @@ pub fn serve(memory_bytes_max: Option<u64>) -> io::Result<u8> {
         home.tell(&News::Failed(format!("a worker has version {VERSION}, not {version}")));
         return Ok(TOLD);
     }
+    let from = from.map(|from| Ok::<_, io::Error>((hear_all_ways(&mut socket, &from)?, from))).transpose()?;
     report_panics(home.clone());
     let cancel = Cancel::new();
     let (done, stop) = (Arc::<Mutex<Done>>::default(), cancel.clone());
@@ -89,7 +97,9 @@ pub fn serve(memory_bytes_max: Option<u64>) -> io::Result<u8> {
     let mut sockets: Vec<Option<UnixStream>> = others.into_iter().map(Some).collect();
     sockets.insert(me.min(sockets.len()), None);
     let last = Arc::clone(&done);
-    let here = Here { cancel: cancel.clone(), done, memory_bytes_max };
+    let keeper = keep.then(|| Keeper::new(home.clone()));
+    let here =
+        Here { cancel: cancel.clone(), done, memory_bytes_max, checkpoints: Mutex::new(Checkpoints { from, keeper }) };
     let told = fabius_supervise::run(&cancel, &Voice::default(), 1, move |result| {
         let _ = result.send(search(sockets, me, *part, here));
     });
@@ -111,6 +121,59 @@ struct Here {
     /// Is told what was done.
     done: Arc<Mutex<Done>>,
     memory_bytes_max: Option<u64>,
+    /// Where it goes on, and whoever keeps where it stands; for the one search of this process.
+    checkpoints: Mutex<Checkpoints>,
+}
+
+struct Checkpoints {
+    from: Option<(WayLog, Box<PartCheckpoint>)>,
+    keeper: Option<Keeper>,
+}
+
+/// Tells the process that started this one where the search stands.
+struct Keeper {
+    home: Home,
+    began: Instant,
+    /// When it was told last.
+    last: Instant,
+    /// Where so many states came from was told.
+    told: u64,
+}
+
+impl Keeper {
+    fn new(home: Home) -> Self {
+        let now = Instant::now();
+        Self { home, began: now, last: now, told: 0 }
+    }
+}
+
+impl PartKeeper<WayLog> for Keeper {
+    fn is_due(&mut self) -> bool {
+        (self.began.elapsed() / KEEP_SHARE).clamp(KEEP_MIN, KEEP_MAX) <= self.last.elapsed()
+    }
+
+    fn keep(&mut self, ways: &mut WayLog, checkpoint: PartCheckpoint) {
+        let states = checkpoint.snapshot.states();
+        let is_known = tell_ways(ways, self.told, states, |bytes| self.home.tell(&News::Ways(bytes)));
+        self.home.tell(&match is_known {
+            true => News::Kept(Box::new(checkpoint)),
+            false => News::NotKept("a worker cannot read where its states came from".to_owned()),
+        });
+        (self.told, self.last) = (states, Instant::now());
+    }
+}
+
+/// Where the states of a checkpoint came from, as it is told next.
+fn hear_all_ways(socket: &mut UnixStream, from: &PartCheckpoint) -> io::Result<WayLog> {
+    let mut ways = WayLog::new();
+    while ways.len() < from.snapshot.states() {
+        match message::read(socket)? {
+            Order::Ways(bytes) if hear_ways(&mut ways, &bytes) => {}
+            Order::Stop(_) => process::exit(TOLD.into()),
+            Order::Ways(_) | Order::Search { .. } => return Err(io::ErrorKind::InvalidData.into()),
+        }
+    }
+    Ok(ways)
 }
 
 /// Searches, and says what was found.
@@ -125,12 +188,16 @@ fn search(sockets: Vec<Option<UnixStream>>, me: usize, part: Part, here: Here) -
             }
         };
         let ways = CycleWays { stem: &mut WayLog::new(), cycle: &mut WayLog::new() };
-        search_part(&part, exchange, ways, &here.cancel, &mut tell)
+        let Checkpoints { from, keeper } = &mut *here.checkpoints.lock().unwrap_or_else(PoisonError::into_inner);
+        let from = from.as_mut().map(|(ways, from)| (&**from, ways));
+        let keep = keeper.as_mut().map(|keeper| keeper as &mut dyn PartKeeper<WayLog>);
+        search_part(&part, exchange, ways, PartCheckpoints { from, keep }, &here.cancel, &mut tell)
     };
     Ok(match exchange::run(sockets, me, search)? {
         Ok(PartFound { reached, edges, cut }) => News::Found(Box::new(Found { reached, edges, cut })),
         Err(PartError::Lost) => News::Alone,
         Err(PartError::Stopped(_)) => News::Stopped,
+        Err(PartError::Unusable) => News::Unusable,
         Err(error) => News::Failed(error.sentence().to_owned()),
     })
 }
@@ -142,7 +209,7 @@ fn listen(mut socket: UnixStream, cancel: &Cancel) {
             Order::Stop(Reason::Asked) => cancel.cancel(),
             Order::Stop(Reason::TimeUp) => cancel.time_out(),
             Order::Stop(Reason::NoMemory) => cancel.exhaust(),
-            Order::Search { .. } => break,
+            Order::Search { .. } | Order::Ways(_) => break,
         }
     }
     process::exit(TOLD.into());

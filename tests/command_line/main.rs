@@ -21,6 +21,8 @@ mod mutate;
 mod pin;
 #[cfg(unix)]
 mod processes;
+#[cfg(target_os = "linux")]
+mod processes_resumed;
 mod release;
 mod ribbon;
 mod runs;

@@ -8,7 +8,7 @@ use super::request::{Answer, Request, SearchId};
 use super::server::LINK_TIME;
 use crate::pool::{Process, Started, WORKERS_MAX, run};
 use fabius_task::VERSION;
-use fabius_task::pool::{Observe, Part, PoolOutcome, WorkerPool};
+use fabius_task::pool::{Observe, Part, PoolCheckpoints, PoolOutcome, WorkerPool};
 use std::io;
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -79,12 +79,18 @@ impl HostPool {
 }
 
 impl WorkerPool for HostPool {
-    fn search(&self, part: &Part, processes: usize, observe: &mut Observe<'_>) -> PoolOutcome {
+    fn search(
+        &self,
+        part: &Part,
+        processes: usize,
+        checkpoints: PoolCheckpoints<'_>,
+        observe: &mut Observe<'_>,
+    ) -> PoolOutcome {
         if WORKERS_MAX < processes {
             return PoolOutcome::NotStarted(format!("more than {WORKERS_MAX} are not supported"));
         }
         match self.start() {
-            Ok(started) => run(started, part, observe),
+            Ok(started) => run(started, part, checkpoints, observe),
             Err(why) => PoolOutcome::NotStarted(why),
         }
     }

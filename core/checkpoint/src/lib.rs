@@ -188,7 +188,8 @@ pub fn not_kept(settings: &Settings, choice: &Choice, planned: &Planned, kept: O
     let why = match kept {
         _ if !settings.checkpoint_files.is_asked_for() => return None,
         _ if !choice.is_kept() => {
-            "only searches with --delay or --depth-bound and without fairness can be saved".to_owned()
+            "only searches with --delay or --depth-bound and without fairness can be saved, and those for safety with --processes"
+                .to_owned()
         }
         Some(kept) if kept != name => {
             format!("a checkpoint holds one search, here the one for `{kept}`; `--property {name}` saves this one")
@@ -201,7 +202,7 @@ pub fn not_kept(settings: &Settings, choice: &Choice, planned: &Planned, kept: O
 
 /// Says that there is no file to go on from, where one was asked for: the search ended in its first round.
 pub fn no_checkpoint(settings: &Settings, reach: Coverage, is_found: bool) -> Option<Finding> {
-    let CheckpointFiles { resume, save } = &settings.checkpoint_files;
+    let CheckpointFiles { resume, save, .. } = &settings.checkpoint_files;
     if save.is_none() || resume.is_some() || is_found || reach != Coverage::Ended(None) {
         return None;
     }
@@ -210,8 +211,8 @@ pub fn no_checkpoint(settings: &Settings, reach: Coverage, is_found: bool) -> Op
     Some(finding.help("a search for infinite runs is saved between rounds: allow more time, or smaller rounds"))
 }
 
-/// A checkpoint that cannot be used.
-fn unusable(checkpoint_files: &CheckpointFiles, why: &str) -> Finding {
+/// A checkpoint that cannot be used; half a sentence says why.
+pub fn unusable(checkpoint_files: &CheckpointFiles, why: &str) -> Finding {
     let name = checkpoint_files.resume.as_ref().map_or("the checkpoint", |(name, _)| name.as_str());
     Finding::new(Code::Checkpoint, format!("cannot resume from {name}: {why}"))
         .help("check the same file with the same flags, or leave out `--resume` to start anew")

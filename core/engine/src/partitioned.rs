@@ -6,22 +6,26 @@ use crate::liveness::prepare;
 use crate::shortest::add_shortest;
 use crate::task::{Checked, Job, measured};
 use fabius_analysis::dead_code;
-use fabius_base::{Cancel, StopReason};
+use fabius_base::{Cancel, Code, Finding, Severity, StopReason};
+use fabius_checkpoint::{CheckpointKey, Checkpointing, unusable};
 use fabius_counterexample::{Found, Shorter};
 use fabius_model::{Places, SearchedMachine};
 use fabius_observe::{CheckContext, EngineObserver, Goal, Task};
 use fabius_program::{EdgeId, Move, Watch, meaning::Fault};
+use fabius_search::checkpoint::CheckpointPolicy;
 use fabius_search::partition::{
-    self, CycleLook, CycleWays, Exchange, ExchangeError, FIRST_LOOK_STATES, PartCheckpoints, Reached, Ways, cycles,
-    reach,
+    self, CycleLook, CycleWays, Exchange, ExchangeError, FIRST_LOOK_STATES, PartSnapshot, Reached, Ways, cycles, reach,
 };
 use fabius_search::{self as search, Completeness, Outcome, SearchOutcome, Statistics, TreeStore, ViolationKind};
 use fabius_task::internal_error;
 use fabius_task::plan::Planned;
-use fabius_task::pool::{Part, PartError, PoolOutcome, WorkerProgress, total};
+use fabius_task::pool::{
+    Kept, Part, PartCheckpoint, PartCheckpoints, PartError, PartKeeper, PoolCheckpoint, PoolCheckpoints, PoolOutcome,
+    WorkerProgress, total,
+};
 use fabius_task::query::{CycleSearch, event_trace};
 use fabius_task::report::{OFF, PropertyReport, Stopped, WorkerReport};
-use fabius_task::settings::Settings;
+use fabius_task::settings::{CheckpointFiles, Settings};
 use fabius_task::words::limit_reached;
 use fabius_verdict::{self as verdict, Reason};
 use std::ops::ControlFlow;
@@ -38,22 +42,46 @@ pub(crate) fn check(job: Job<'_>, processes: usize, context: &mut CheckContext<'
         Ok(machine) => machine,
         Err(checked) => return *checked,
     };
-    let by = Searched::by(job, machine.places(), Part::of(loaded, settings), processes, context);
+    let kept = Checkpointing::as_asked(&settings.checkpoint_files, || {
+        CheckpointKey::new("breadth-first by processes", program, &planned.name, settings)
+            .with("the number of processes", processes)
+    });
+    let places = machine.places();
+    let by = kept
+        .run(|policy| Ok(Searched::by(job, places, Part::of(loaded, settings), processes, policy, context)))
+        .and_then(|by| match &by.told {
+            Err(NotTold { unusable: Some(why), .. }) => Err(Box::new(unusable(&settings.checkpoint_files, why))),
+            _ => Ok(by),
+        });
+    let by = match by {
+        Ok(by) => by,
+        Err(finding) => return Checked::faulty(planned, *finding),
+    };
+    let not_kept = not_kept(&by, &settings.checkpoint_files);
     let Told { reached, edges, memory_limit, .. } = match by.told {
         Ok(told) => told,
-        Err(end) => return end.report(planned, "bfs", by.seconds, by.workers),
+        Err(end) => {
+            let mut checked = end.report(planned, "bfs", by.seconds, by.workers);
+            checked.reason = resumable(checked.reason, by.checkpoint);
+            checked.findings.extend(not_kept);
+            return checked;
+        }
     };
     machine.learn_edges(&edges);
     let statistics = reached.statistics;
     let Some(outcome) = reached.into_outcome(&mut machine) else {
         return NotTold::no_path(statistics).report(planned, "bfs", by.seconds, by.workers);
     };
-    let reason = limited(verdict::exhaustive(&outcome), outcome.completeness, memory_limit);
+    let mut reason = limited(verdict::exhaustive(&outcome), outcome.completeness, memory_limit);
+    if is_too_soon(outcome.completeness) {
+        reason = resumable(reason, by.checkpoint);
+    }
     let mut checked = Checked::of(describe(planned, "bfs", &outcome, by.seconds, by.workers), reason);
     if outcome.completeness == Completeness::Exhaustive {
         checked.findings =
             dead_code(program, &loaded.map, &|edge| machine.reached(edge) || loaded.is_passed_over(edge));
     }
+    checked.findings.extend(not_kept);
     confirm_all(&mut checked, job, outcome, context);
     checked
 }
@@ -67,7 +95,7 @@ pub(crate) fn check_cycles(job: Job<'_>, processes: usize, context: &mut CheckCo
     };
     let job = job.over(&query.program);
     let part = Part::of(loaded, settings).map(|part| part.about_infinite_runs(planned, settings));
-    let by = Searched::by(job, machine.places(), part, processes, context);
+    let by = Searched::by(job, machine.places(), part, processes, CheckpointPolicy::none(), context);
     let Told { reached, cut, memory_limit, .. } = match by.told {
         Ok(told) => told,
         Err(end) => return end.report(planned, "map", by.seconds, by.workers),
@@ -101,12 +129,36 @@ struct Searched {
     told: Result<Told, NotTold>,
     seconds: f64,
     workers: Vec<WorkerReport>,
+    /// The checkpoint from which it can go on, if there is one.
+    checkpoint: Option<String>,
+    /// Why there were no more checkpoints from some moment on.
+    not_kept: Option<String>,
 }
 
 impl Searched {
     /// Lets the pool of the settings search.
-    fn by(job: Job<'_>, places: Places, part: Option<Part>, processes: usize, context: &mut CheckContext<'_>) -> Self {
+    fn by(
+        job: Job<'_>,
+        places: Places,
+        part: Option<Part>,
+        processes: usize,
+        policy: CheckpointPolicy<'_, PoolCheckpoint>,
+        context: &mut CheckContext<'_>,
+    ) -> Self {
         let (task, settings) = (job.task(), job.settings);
+        let CheckpointFiles { resume, paths, .. } = &settings.checkpoint_files;
+        let CheckpointPolicy { from, mut keep } = policy;
+        let mut checkpoint = from.and(resume.as_ref()).map(|(name, _)| name.clone());
+        let mut not_kept = None;
+        let mut hear = |told: Kept| match told {
+            Kept::Next(next) => keep.iter_mut().for_each(|keep| keep(next.clone())),
+            Kept::Written => checkpoint = paths.save.as_ref().map(|path| path.display().to_string()),
+            Kept::Failed(why) => not_kept = Some(why),
+        };
+        let checkpoints = PoolCheckpoints {
+            from: from.zip(paths.resume.as_deref()),
+            keep: paths.save.as_deref().map(|path| (path, &mut hear as &mut dyn FnMut(_))),
+        };
         let began = (context.now)();
         let mut observer = EngineObserver::new(&task, context, Goal::Violation, places, None);
         let mut workers: Vec<WorkerReport> = Vec::new();
@@ -115,7 +167,7 @@ impl Searched {
             observer.progressed(&total(told), workers.clone())
         };
         let end = match (&settings.processes.pool, part) {
-            (Some(pool), Some(part)) => pool.search(&part, processes, &mut observe),
+            (Some(pool), Some(part)) => pool.search(&part, processes, checkpoints, &mut observe),
             _ => PoolOutcome::NotStarted("nobody here can start them".to_owned()),
         };
         let seconds = ((context.now)() - began).as_secs_f64();
@@ -125,6 +177,7 @@ impl Searched {
                 let what = format!("the processes cannot be started: {why}");
                 Err(NotTold { what, ..NotTold::lost(Statistics::default()) })
             }
+            PoolOutcome::Unusable(why) => Err(NotTold { unusable: Some(why), ..NotTold::lost(Statistics::default()) }),
             PoolOutcome::Failed(what) => Err(NotTold::failed(Statistics::default(), &what)),
             PoolOutcome::Lost { what, statistics } => Err(NotTold { what, ..NotTold::lost(statistics) }),
             PoolOutcome::Stopped { why, statistics } => {
@@ -132,8 +185,35 @@ impl Searched {
                 Err(NotTold { what, reason: why, stopped: why.into(), ..NotTold::lost(statistics) })
             }
         };
-        Self { told, seconds, workers }
+        Self { told, seconds, workers, checkpoint, not_kept }
     }
+}
+
+/// Names the checkpoint from which a search can go on that ended too soon.
+fn resumable(reason: Reason, checkpoint: Option<String>) -> Reason {
+    match checkpoint {
+        Some(checkpoint) => reason.resumable_from(checkpoint),
+        None => reason,
+    }
+}
+
+/// Says that no checkpoint was written of a search that ended too soon, or none from some moment on.
+fn not_kept(by: &Searched, files: &CheckpointFiles) -> Option<Finding> {
+    let ended = by.told.as_ref().map_or(Completeness::Stopped(StopReason::Cancelled), |told| told.reached.completeness);
+    let what = match (&by.not_kept, &by.checkpoint) {
+        (Some(why), None) => format!("no checkpoint was written: {why}"),
+        (Some(why), Some(_)) => format!("no more checkpoints were written from some moment on: {why}"),
+        (None, None) if files.save.is_some() && is_too_soon(ended) => {
+            "no checkpoint was written: the search ended too soon".to_owned()
+        }
+        _ => return None,
+    };
+    Some(Finding { severity: Severity::Note, ..Finding::new(Code::Checkpoint, what) })
+}
+
+/// Whether a search could have gone on.
+fn is_too_soon(ended: Completeness) -> bool {
+    matches!(ended, Completeness::Stopped(reason) if reason != StopReason::Depth)
 }
 
 /// Says which of the processes used all the memory that it may use, if that ended the search.
@@ -152,12 +232,14 @@ struct NotTold {
     stopped: Stopped,
     reason: StopReason,
     failure: Option<String>,
+    /// Why they could not go on from a checkpoint.
+    unusable: Option<String>,
 }
 
 impl NotTold {
     fn lost(statistics: Statistics) -> Self {
         let (stopped, reason) = (Stopped::WorkerLost, StopReason::Cancelled);
-        Self { statistics, what: String::new(), stopped, reason, failure: None }
+        Self { statistics, what: String::new(), stopped, reason, failure: None, unusable: None }
     }
 
     fn failed(statistics: Statistics, what: &str) -> Self {
@@ -212,14 +294,28 @@ pub struct PartFound {
     pub cut: Option<u32>,
 }
 
-/// Searches the part of one process; `tell` is told now and then what it has done, and may stop it.
+/// Has a checkpoint of a process kept, with what the machine knows.
+struct Keeping<'k, W>(&'k mut dyn PartKeeper<W>);
+
+impl<W> partition::PartKeeper<SearchedMachine, W> for Keeping<'_, W> {
+    fn is_due(&mut self) -> bool {
+        self.0.is_due()
+    }
+
+    fn keep(&mut self, machine: &SearchedMachine, ways: &mut W, snapshot: PartSnapshot) {
+        self.0.keep(ways, PartCheckpoint { snapshot, edges: machine.reached_edges().to_vec() });
+    }
+}
+
+/// Searches the part of one process, for infinite runs always from the beginning; `tell` is told now and then what it has done, and may stop it.
 ///
 /// # Errors
 /// If it has to give up.
-pub fn search_part(
+pub fn search_part<W: Ways>(
     part: &Part,
     exchange: &mut impl Exchange,
-    ways: CycleWays<'_, impl Ways>,
+    ways: CycleWays<'_, W>,
+    checkpoints: PartCheckpoints<'_, W>,
     cancel: &Cancel,
     tell: &mut dyn FnMut(&Statistics) -> ControlFlow<StopReason>,
 ) -> Result<PartFound, PartError> {
@@ -240,15 +336,16 @@ pub fn search_part(
     let (limits, stop_at) = part.bounds();
     let searching = search::Settings { limits, stop_at, cancel: cancel.clone() };
     let reached = match &query {
-        None => reach(
-            &mut machine,
-            &mut TreeStore::new(),
-            ways.stem,
-            exchange,
-            &mut observer,
-            &searching,
-            PartCheckpoints::none(),
-        ),
+        None => {
+            let from = checkpoints.from.map(|(from, ways)| {
+                machine.learn_edges(&from.edges);
+                (&from.snapshot, ways)
+            });
+            let mut keep = checkpoints.keep.map(Keeping);
+            let keep = keep.as_mut().map(|keep| keep as &mut dyn partition::PartKeeper<SearchedMachine, W>);
+            let checkpoints = partition::PartCheckpoints { from, keep };
+            reach(&mut machine, &mut TreeStore::new(), ways.stem, exchange, &mut observer, &searching, checkpoints)
+        }
         Some(query) => {
             let look = CycleLook { goal: query.goal, first_states: FIRST_LOOK_STATES };
             let searching = search::Settings { stop_at: search::StopAt::First, ..searching };
@@ -257,7 +354,8 @@ pub fn search_part(
     };
     let reached = reached.map_err(|error| match error {
         ExchangeError::Lost => PartError::Lost,
-        ExchangeError::Damaged | ExchangeError::Unusable => PartError::Damaged,
+        ExchangeError::Damaged => PartError::Damaged,
+        ExchangeError::Unusable => PartError::Unusable,
     })?;
     let cut = machine.cut_runs().edge().map(|edge| edge.0);
     Ok(PartFound { reached, edges: machine.reached_edges().to_vec(), cut })

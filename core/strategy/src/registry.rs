@@ -79,7 +79,7 @@ pub const SEARCHES: &[Row] = &[
         order: "breadth-first",
         questions: &[Safety],
         asked_by: &[&[Processes]],
-        supports: &[&[OrderOf(Order::BreadthFirst)], TREE, &[Processes, MaxDepth, KeepGoing]],
+        supports: &[&[OrderOf(Order::BreadthFirst)], TREE, &[Processes, MaxDepth, KeepGoing, Checkpoint]],
         build: |settings| Strategy::Partitioned { processes: settings.processes.count },
     },
     Row {

@@ -1,6 +1,7 @@
 //! Several processes that search together, as a check sees them: what each has to be told, and what they report.
 //!
-//! How processes are started and speak to each other is the business of whoever implements [`WorkerPool`].
+//! How processes are started and speak to each other, and where what they keep is stored, is the business of whoever implements
+//! [`WorkerPool`].
 
 use crate::load::{Loaded, ModelText, Source, load_until};
 use crate::meaning::meaning;
@@ -10,11 +11,13 @@ use crate::report::WorkerReport;
 use crate::settings::{Progress, Settings};
 use fabius_base::{Cancel, Limits, StopReason};
 use fabius_program::Program;
-use fabius_search::partition::Reached;
+use fabius_search::checkpoint::Snapshot;
+use fabius_search::partition::{PartSnapshot, Reached};
 use fabius_search::{Statistics, StopAt};
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Debug};
 use std::ops::ControlFlow;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -97,7 +100,97 @@ pub type Observe<'o> = dyn FnMut(&[WorkerProgress]) -> ControlFlow<StopReason> +
 pub trait WorkerPool: Send + Sync {
     /// Starts this many processes, and waits for what they find. `observe` is told now and then what they have done, and may ask them
     /// to stop; it is told a last time when they have ended.
-    fn search(&self, part: &Part, processes: usize, observe: &mut Observe<'_>) -> PoolOutcome;
+    fn search(
+        &self,
+        part: &Part,
+        processes: usize,
+        checkpoints: PoolCheckpoints<'_>,
+        observe: &mut Observe<'_>,
+    ) -> PoolOutcome;
+}
+
+/// Where a search by several processes starts, and whether checkpoints of it are kept.
+pub struct PoolCheckpoints<'k> {
+    /// Where it stood, and the file that says so; without it, it starts at the beginning.
+    pub from: Option<(&'k PoolCheckpoint, &'k Path)>,
+    /// Is given a checkpoint now and then, which goes into this file: other files of the checkpoint lie beside it.
+    pub keep: Option<(&'k Path, &'k mut dyn FnMut(Kept))>,
+}
+
+/// What is told of checkpoints.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Kept {
+    /// The next one is to be written.
+    Next(PoolCheckpoint),
+    /// The file holds one of this search.
+    Written,
+    /// There will be no more: why.
+    Failed(String),
+}
+
+impl PoolCheckpoints<'_> {
+    /// It starts at the beginning, and none is kept.
+    pub fn none() -> Self {
+        Self { from: None, keep: None }
+    }
+}
+
+/// Where the processes of a search stood at the end of a layer.
+#[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize, Debug)]
+pub struct PoolCheckpoint {
+    /// Where each of them stood.
+    pub parts: Vec<StoredPart>,
+}
+
+/// Where a process stood, and where its states came from.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
+pub struct StoredPart {
+    /// The name of a file that says where its states came from: eight bytes for each, the lowest first. It may be longer.
+    pub file: String,
+    /// A sum over these bytes.
+    pub sum: u64,
+    /// Everything else.
+    pub checkpoint: PartCheckpoint,
+}
+
+/// Where a process stood at the end of a layer.
+#[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize, Debug)]
+pub struct PartCheckpoint {
+    /// How far its search was.
+    pub snapshot: PartSnapshot,
+    /// Of each edge of the program, whether it had taken it.
+    pub edges: Vec<u8>,
+}
+
+impl Snapshot for PoolCheckpoint {
+    fn is_consistent(&self) -> bool {
+        let layers = |part: &StoredPart| part.checkpoint.snapshot.layers();
+        !self.parts.is_empty() && self.parts.iter().all(|part| layers(part) == layers(&self.parts[0]))
+    }
+}
+
+/// Where the search of a process starts, and whether its checkpoints are kept; `W` says where states came from.
+pub struct PartCheckpoints<'k, W> {
+    /// Where it stood, and where its states came from; without it, it starts at the beginning.
+    pub from: Option<(&'k PartCheckpoint, &'k mut W)>,
+    /// Whoever keeps its checkpoints.
+    pub keep: Option<&'k mut dyn PartKeeper<W>>,
+}
+
+impl<W> PartCheckpoints<'_, W> {
+    /// It starts at the beginning, and none is kept.
+    pub fn none() -> Self {
+        Self { from: None, keep: None }
+    }
+}
+
+/// Keeps the checkpoints of a process.
+pub trait PartKeeper<W> {
+    /// Whether the end of the next layer is to be kept; all processes then keep it.
+    fn is_due(&mut self) -> bool;
+
+    /// Is given a checkpoint, with where states came from; later states may be among them.
+    fn keep(&mut self, ways: &mut W, checkpoint: PartCheckpoint);
 }
 
 /// How the search of a pool ended.
@@ -130,6 +223,8 @@ pub enum PoolOutcome {
     },
     /// They could not be started; half a sentence says why.
     NotStarted(String),
+    /// They could not go on from a checkpoint; half a sentence says why.
+    Unusable(String),
     /// Fabius itself is wrong: what happened.
     Failed(String),
 }
@@ -245,6 +340,8 @@ pub enum PartError {
     Lost,
     /// Another process sent what it cannot have sent.
     Damaged,
+    /// The checkpoint that it was to go on from is none of this search.
+    Unusable,
 }
 
 impl PartError {
@@ -256,6 +353,7 @@ impl PartError {
             Self::NoMachine => "a process cannot run the program",
             Self::Lost => "another process is gone",
             Self::Damaged => "a process received what no process of the search sends",
+            Self::Unusable => "its states are not those of this model",
         }
     }
 }

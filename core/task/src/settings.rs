@@ -4,8 +4,8 @@ mod ordered;
 mod threads;
 
 pub use ordered::{
-    CheckpointFiles, DEPTH_INCREMENT, DelayMode, Delaying, DepthBounding, OwnScheduler, SampleKind, Save,
-    SchedulerBase, SchedulerChoice, Shard,
+    CheckpointFiles, CheckpointPaths, DEPTH_INCREMENT, DelayMode, Delaying, DepthBounding, OwnScheduler, SampleKind,
+    Save, SchedulerBase, SchedulerChoice, Shard,
 };
 pub use threads::{ALONE_BEFORE_ANEW_TRANSITIONS, ALONE_TRANSITIONS, ThreadCount};
 

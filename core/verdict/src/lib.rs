@@ -28,6 +28,8 @@ pub struct Reason {
     end: Option<StopReason>,
     /// What makes it worth less.
     but: Option<String>,
+    /// The checkpoint from which the search can go on.
+    checkpoint: Option<String>,
 }
 
 impl Reason {
@@ -84,6 +86,11 @@ impl Reason {
         Self { known: format!("{}{why}", self.known), end: None, ..self }
     }
 
+    /// Names the checkpoint from which the search can go on.
+    pub fn resumable_from(self, checkpoint: String) -> Self {
+        Self { checkpoint: Some(checkpoint), ..self }
+    }
+
     /// The same knowledge, of a search that ended as another one did: its own end, in a pause, is nobody's limit.
     pub fn ended_like(self, other: &Self) -> Self {
         let end = self.end.map(|own| other.end.unwrap_or(own));
@@ -94,7 +101,9 @@ impl Reason {
     pub fn sentence(&self, limits: &Limits) -> String {
         let end = self.end.map(|end| limit_reached(Completeness::Stopped(end), limits)).unwrap_or_default();
         let but = self.but.as_ref().map(|what| format!(", but {what}")).unwrap_or_default();
-        format!("{}{end}{but}", self.known)
+        let resume =
+            self.checkpoint.as_ref().map(|file| format!("; resume with `--resume {file}`")).unwrap_or_default();
+        format!("{}{end}{but}{resume}", self.known)
     }
 }
 

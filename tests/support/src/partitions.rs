@@ -2,7 +2,7 @@
 
 use fabius_base::Cancel;
 use fabius_engine::partitioned::{PartFound, search_part};
-use fabius_engine::pool::{Observe, Part, PoolOutcome, Processes, WorkerPool};
+use fabius_engine::pool::{Observe, Part, PartCheckpoints, PoolCheckpoints, PoolOutcome, Processes, WorkerPool};
 use fabius_engine::settings::{Cycles, Order};
 use fabius_engine::{CheckContext, Loaded, Outcome, Settings, check};
 use fabius_search::partition::{CycleWays, Local};
@@ -16,10 +16,12 @@ use std::time::Duration;
 pub struct Threads;
 
 impl WorkerPool for Threads {
-    fn search(&self, part: &Part, processes: usize, _: &mut Observe<'_>) -> PoolOutcome {
+    fn search(&self, part: &Part, processes: usize, _: PoolCheckpoints<'_>, _: &mut Observe<'_>) -> PoolOutcome {
         let search = |mut exchange: Local| {
             let ways = CycleWays { stem: &mut Vec::new(), cycle: &mut Vec::new() };
-            search_part(part, &mut exchange, ways, &Cancel::new(), &mut |_| ControlFlow::Continue(()))
+            search_part(part, &mut exchange, ways, PartCheckpoints::none(), &Cancel::new(), &mut |_| {
+                ControlFlow::Continue(())
+            })
         };
         let found: Result<Vec<PartFound>, _> = thread::scope(|scope| {
             let exchanges = Local::connect(processes).into_iter();

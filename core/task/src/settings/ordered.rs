@@ -1,5 +1,6 @@
 //! Searches in the order of delays or of depth: schedulers, bounds, samples, and where such a search is kept.
 
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
 
@@ -100,6 +101,17 @@ pub struct CheckpointFiles {
     pub resume: Option<(String, Arc<[u8]>)>,
     /// Is given a checkpoint now and then; the last one counts.
     pub save: Option<Arc<Save>>,
+    /// The files that both are, if they are files: what is too large for a checkpoint lies beside it.
+    pub paths: CheckpointPaths,
+}
+
+/// The files of checkpoints.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct CheckpointPaths {
+    /// Of the one to go on from.
+    pub resume: Option<PathBuf>,
+    /// Of the one that is written.
+    pub save: Option<PathBuf>,
 }
 
 /// Puts the bytes of a checkpoint somewhere safe.
@@ -119,7 +131,7 @@ impl PartialEq for CheckpointFiles {
             (Some(one), Some(other)) => same(one, other),
             (one, other) => one.is_none() && other.is_none(),
         };
-        save && self.resume == other.resume
+        save && self.resume == other.resume && self.paths == other.paths
     }
 }
 
