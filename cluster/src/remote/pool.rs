@@ -100,9 +100,12 @@ impl WorkerPool for HostPool {
 fn all<A: Send, T: Send>(items: Vec<A>, work: impl Fn(A) -> Result<T, String> + Sync) -> Result<Vec<T>, String> {
     thread::scope(|scope| {
         let work = &work;
-        let threads: Vec<_> = items.into_iter().map(|item| scope.spawn(move || work(item))).collect();
-        let results =
-            threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Err("a thread failed".to_owned())));
+        let begin = |item| thread::Builder::new().spawn_scoped(scope, move || work(item));
+        let threads: Vec<_> = items.into_iter().map(begin).collect();
+        let results = threads.into_iter().map(|thread| match thread {
+            Ok(thread) => thread.join().unwrap_or_else(|_| Err("a thread failed".to_owned())),
+            Err(error) => Err(format!("a thread cannot be started: {error}")),
+        });
         results.collect::<Vec<_>>().into_iter().collect()
     })
 }

@@ -42,6 +42,7 @@ pub mod snapshot;
 mod state_log;
 pub mod store;
 mod sync;
+mod threads;
 pub mod toy;
 
 pub use breadth_first::breadth_first;

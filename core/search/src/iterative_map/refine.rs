@@ -31,6 +31,7 @@ use crate::model::Processes;
 use crate::outcome::{Round, Run};
 use crate::schedule::Scheduler;
 use crate::snapshot::Phase;
+use crate::threads;
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -70,10 +71,13 @@ fn deal_out<R: Send>(threads: usize, states: &[u32], work: impl Fn(&[u32]) -> R 
     let own = hands.next().unwrap_or_default();
     std::thread::scope(|scope| {
         let work = &work;
-        let others: Vec<_> = hands.map(|hand| scope.spawn(move || work(hand))).collect();
+        let others: Vec<_> = hands.map(|hand| (hand, threads::begin(scope, move || work(hand)))).collect();
         let mut found = vec![work(own)];
-        // A thread that panics takes the caller with it, when the scope ends.
-        found.extend(others.into_iter().filter_map(|other| other.join().map_err(std::panic::resume_unwind).ok()));
+        found.extend(others.into_iter().map(|(hand, other)| match other {
+            // A thread that panics takes the caller with it.
+            Some(other) => other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            None => work(hand),
+        }));
         found
     })
 }
@@ -323,5 +327,20 @@ where
         })?;
         self.parts.members = members;
         ControlFlow::Continue(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::threads::tests::without_threads;
+
+    #[test]
+    fn what_is_dealt_out_comes_back_in_order_with_and_without_threads() {
+        let states: Vec<u32> = (0..3 * DEALT_OUT_MIN as u32 + 1).collect();
+        for threads in 1..5 {
+            let deal = || deal_out(threads, &states, <[u32]>::to_vec).concat();
+            assert_eq!((deal(), without_threads(deal)), (states.clone(), states.clone()), "{threads} threads");
+        }
     }
 }

@@ -23,6 +23,7 @@ use crate::outcome::{Halt, Round, Run};
 use crate::schedule::macro_steps::MacroStepLister;
 use crate::schedule::{MacroSteps, Scheduler};
 use crate::snapshot::Phase;
+use crate::threads;
 use fabius_base::Cancel;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -176,17 +177,24 @@ where
     let expanded = std::thread::scope(|scope| {
         let running: Vec<_> = dealt_out
             .map(|(Member { model, lister, scheduler }, hand)| {
-                scope.spawn(move || {
+                let running = threads::begin(scope, move || {
                     let worker =
                         Worker { model: *model, lister, scheduler, known, cancel, steps: 0, words: Vec::new() };
                     worker.expand_all(hand)
-                })
+                });
+                (hand, running)
             })
             .collect();
-        let worker = Worker { model, lister, scheduler, known, cancel, steps: 0, words: Vec::new() };
-        let mut expanded = worker.expand_all(own);
-        for thread in running {
-            expanded.extend(thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        let mut own_hand = |hand| {
+            let worker = Worker { model, lister: &mut *lister, scheduler, known, cancel, steps: 0, words: Vec::new() };
+            worker.expand_all(hand)
+        };
+        let mut expanded = own_hand(own);
+        for (hand, running) in running {
+            expanded.extend(match running {
+                Some(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+                None => own_hand(hand),
+            });
         }
         expanded
     });

@@ -18,7 +18,6 @@ const LOOK_AROUND_EVERY: Duration = Duration::from_millis(10);
 /// Work that is handed over, and who waits for it.
 #[derive(Debug)]
 pub(super) struct WorkPool<T> {
-    threads: usize,
     /// Offers that are kept in stock, so that nobody has to wait.
     stock: usize,
     /// Threads that wait and are not served yet.
@@ -33,6 +32,8 @@ pub(super) struct WorkPool<T> {
 
 #[derive(Debug)]
 struct State<T> {
+    /// Threads that take part.
+    threads: usize,
     offers: Vec<T>,
     waiting: usize,
     /// Work that those who wait have for the next level.
@@ -55,9 +56,8 @@ pub(super) enum NextWork<T> {
 impl<T> WorkPool<T> {
     /// Nothing to do yet, for this many threads.
     pub(super) fn new(threads: usize, stock: usize) -> Self {
-        let state = State { offers: Vec::new(), waiting: 0, next_level: 0, level: 0, finished: false };
+        let state = State { threads, offers: Vec::new(), waiting: 0, next_level: 0, level: 0, finished: false };
         Self {
-            threads,
             stock,
             hungry: Apart::default(),
             lacking: Apart(AtomicUsize::new(stock)),
@@ -91,6 +91,11 @@ impl<T> WorkPool<T> {
         let _state = self.lock();
         self.stopped.store(true, Ordering::Relaxed);
         self.woken.notify_all();
+    }
+
+    /// A thread that was expected does not take part. Told by one that does and is not waiting.
+    pub(super) fn go_without_one(&self) {
+        self.lock().threads -= 1;
     }
 
     /// Hands work over.
@@ -127,7 +132,7 @@ impl<T> WorkPool<T> {
                 self.tell(&state);
                 return NextWork::Work(work);
             }
-            if state.waiting == self.threads {
+            if state.waiting == state.threads {
                 self.turn_page(&mut state);
                 continue;
             }

@@ -1,7 +1,7 @@
 //! Work in pieces for threads that do nothing else meanwhile.
 
+use crate::threads;
 use std::sync::{Mutex, PoisonError};
-use std::thread::Builder;
 
 /// Works on each of the pieces, with this many threads: the caller's, and others that end when all is done.
 pub(super) fn share_out<P: Send>(threads: usize, pieces: Vec<P>, work: impl Fn(P) + Sync) {
@@ -16,7 +16,7 @@ pub(super) fn share_out<P: Send>(threads: usize, pieces: Vec<P>, work: impl Fn(P
     std::thread::scope(|scope| {
         for _ in 1..threads {
             // Without another thread, those that there are do more.
-            let _ = Builder::new().spawn_scoped(scope, work_on);
+            let _ = threads::begin(scope, work_on);
         }
         work_on();
     });
@@ -25,6 +25,7 @@ pub(super) fn share_out<P: Send>(threads: usize, pieces: Vec<P>, work: impl Fn(P
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::threads::tests::without_threads;
     use std::sync::atomic::{AtomicU64, Ordering};
 
     #[test]
@@ -32,9 +33,16 @@ mod tests {
         for threads in 0..5 {
             for pieces in [0, 1, 3, 100] {
                 let done: Vec<AtomicU64> = (0..pieces).map(|_| AtomicU64::new(0)).collect();
-                share_out(threads, (0..pieces).collect(), |piece: usize| {
-                    done[piece].fetch_add(1, Ordering::Relaxed);
-                });
+                let share = || {
+                    share_out(threads, (0..pieces).collect(), |piece: usize| {
+                        done[piece].fetch_add(1, Ordering::Relaxed);
+                    });
+                };
+                if threads == 4 {
+                    without_threads(share)
+                } else {
+                    share()
+                }
                 assert!(done.iter().all(|count| count.load(Ordering::Relaxed) == 1));
             }
         }

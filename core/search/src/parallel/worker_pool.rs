@@ -8,6 +8,7 @@ use crate::observer::Settings;
 use crate::outcome::{Halt, SearchOutcome, Statistics};
 use crate::snapshot::{SearchSnapshot, SnapshotRequest};
 use crate::store::Exactness;
+use crate::threads;
 use fabius_base::{Limits, StopReason};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -166,7 +167,8 @@ impl<'a, T, E, K: SharedKeys> WorkerPool<'a, T, E, K> {
 
 impl<T: Send, E: Send + From<StopReason>, K: SharedKeys> WorkerPool<'_, T, E, K> {
     /// Has each of the models worked on by a thread of its own, the first one by the caller's, which also
-    /// watches, and goes on with what was begun, if anything. Returns why the search ended, if not because all was done.
+    /// watches, and goes on with what was begun, if anything. Where the system does not give so many threads, those that it
+    /// gives do all. Returns why the search ended, if not because all was done.
     pub(super) fn work<M: Send, L, B>(
         &self,
         models: &mut [M],
@@ -184,7 +186,9 @@ impl<T: Send, E: Send + From<StopReason>, K: SharedKeys> WorkerPool<'_, T, E, K>
             std::thread::scope(|scope| {
                 for (i, model) in others.iter_mut().enumerate() {
                     let work = &work;
-                    scope.spawn(move || work(i + 1, model, None, None));
+                    if threads::begin(scope, move || work(i + 1, model, None, None)).is_none() {
+                        self.pool.go_without_one();
+                    }
                 }
                 work(0, first, Some(watch), begun);
             });
