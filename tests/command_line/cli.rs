@@ -192,7 +192,10 @@ fn a_wrong_command_line_is_a_faulty_input() {
 #[test]
 fn flags_that_do_not_go_together_are_refused_with_the_reason() {
     for (args, why) in [
-        (&["--resume", "holds.pml"][..], "`--resume FILE` needs `--delay auto` or `--depth-bound STEPS`"),
+        (
+            &["--resume", "holds.pml"][..],
+            "`--resume FILE` needs `--processes N`, `--delay auto` or `--depth-bound STEPS`",
+        ),
         (
             &["--delay", "rr", "--delay-mode", "sample", "--choice-bound", "1"],
             "`--delay-mode sample` and `--choice-bound 1` cannot be combined",

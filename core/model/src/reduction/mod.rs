@@ -3,6 +3,14 @@
 //! [`prepare`] says whether a program can be reduced such that what is asked of it has the same answer, and
 //! [`Reduced`] is the model. Which steps are listed is a function of the state alone.
 //!
+//! Where a program cannot observe the numbers of its processes ([`Facts::is_blind_to_numbers`]), answers are the same up to these
+//! numbers. Two states then count as one if they differ only in the numbers that processes have which were created, and in processes
+//! that have nothing left to do but to end: they have the same steps, faults and endings. So creating a process accords with
+//! creating another one, and the end of a process, which changes nothing but that, accords with everything. Without
+//! this, a process that has come to its end has to wait there, with all values of its variables, until nobody creates
+//! others any more, since the number of the next one depends on it. As only boundedly many are created, no cycle contains a
+//! step that creates or ends one.
+//!
 //! What must be preserved decides how much may be left out:
 //!
 //! * [`Preserve::Deadlocks`]: any strong stubborn set will do.
@@ -140,6 +148,7 @@ pub fn prepare(program: &Arc<Program>, preserve: Preserve) -> Result<Plan, WhyNo
     if propositions.iter().any(|e| facts.asks_for_everything(e)) {
         return Err(WhyNot::Claim);
     }
+    let facts = if facts.is_blind_to_numbers(&propositions) { facts.by_birth() } else { facts };
     let observer = matches!(preserve, Preserve::Formula(_)).then(|| facts.observer(&propositions));
     Ok(Plan { preserve, facts: Arc::new(facts), observer })
 }

@@ -1,8 +1,17 @@
 //! All states of a model, written out, and questions about them by definition.
 
+use crate::numbers::Numbers;
+use fabius_program::Move;
 use fabius_search::{Ending, Marks, Model, Next};
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Debug;
+
+/// Who moves, if processes are told apart by their numbers, and the edge that it takes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Mover(pub Option<u8>, pub u32);
+
+/// A step, with its partner; nothing for the beginning.
+pub type StepTaken = Option<(Mover, Option<Mover>)>;
 
 /// A way from one state to another.
 #[derive(Clone, Copy, Debug)]
@@ -19,21 +28,21 @@ pub struct Graph {
     /// States in which nothing can move, by their words, and whether they are valid.
     pub ends: BTreeSet<(Vec<u32>, bool)>,
     /// Faulty steps, and what is wrong with them.
-    pub faults: BTreeSet<String>,
+    pub faults: BTreeSet<(StepTaken, String)>,
 }
 
 impl Graph {
     /// Explores a model; `None` if it has more states than that.
-    pub fn of<M: Model>(model: &mut M, states_max: usize) -> Option<Self>
+    pub fn of<M: Model<Label = Move>>(model: &mut M, states_max: usize) -> Option<Self>
     where
-        M::Label: Debug,
         M::Fault: Debug,
     {
+        let step = |label: Option<&Move>| Numbers::Told.step(label);
         let mut graph = Self::default();
         let mut numbers = HashMap::new();
         let mut state = Vec::new();
         if let Err(fault) = model.initial(&mut state) {
-            graph.faults.insert(format!("initially {fault:?}"));
+            graph.faults.insert((None, format!("{fault:?}")));
             return Some(graph);
         }
         let hidden = model.hidden_words();
@@ -52,7 +61,7 @@ impl Graph {
                 match model.next(&state, &mut cursor, &mut successor) {
                     Next::Successor { label, fault, marks, .. } => {
                         if let Some(fault) = fault {
-                            graph.faults.insert(format!("{label:?} {fault:?}"));
+                            graph.faults.insert((step(label.as_ref()), format!("{fault:?}")));
                         }
                         let next = graph.states.len();
                         let to = *numbers.entry(successor[..successor.len() - hidden].to_vec()).or_insert(next);
@@ -62,7 +71,7 @@ impl Graph {
                         ways.push(Way { to, marks });
                     }
                     Next::Broken { label, fault } => {
-                        graph.faults.insert(format!("{label:?} {fault:?}"));
+                        graph.faults.insert((step(Some(&label)), format!("{fault:?}")));
                     }
                     Next::Done(Ending::Moves) => break,
                     Next::Done(ending) => {

@@ -325,8 +325,10 @@ impl Context<'_> {
 
     fn end(&self, step: &mut Step) {
         step.ends = true;
-        step.guard.push(Condition::Youngest);
-        step.write(self.facts.cells.roster, Write::Add);
+        if self.facts.numbered {
+            step.guard.push(Condition::Youngest);
+            step.write(self.facts.cells.roster, Write::Add);
+        }
         let Some((_, process)) = self.process else { return };
         let mut own = 0;
         for local in &process.locals {

@@ -52,7 +52,9 @@ pub use recorded::Now;
 pub use step::{Check, Condition, Relation, Step, Subject};
 pub use stuck::{Candidates, Whereabouts};
 
-use crate::{Action, EdgeId, Expr, Initial, Kind, LocationId, Process, ProcessId, Program, Slot, Variable, VariableId};
+use crate::{
+    Action, EdgeId, Expr, Initial, Kind, Location, LocationId, Process, ProcessId, Program, Slot, Variable, VariableId,
+};
 use std::sync::Arc;
 
 /// Whether processes of a type have channels of their own.
@@ -90,12 +92,31 @@ impl Facts {
     }
 
     /// The same for a program that cannot observe the numbers of processes (see [`births`]): whose turn it was to create
-    /// one does not matter.
+    /// one does not matter, nor when one ends that has nothing left to do.
     #[must_use]
     pub fn by_birth(mut self) -> Self {
         self.numbered = false;
         self.unknown = self.unknown.iter().map(|instance| self.instance(instance.key.clone())).collect();
         self
+    }
+
+    /// Whether neither the program nor these expressions can observe the numbers of processes, and there is room for all
+    /// processes even if none of them ends: then [`Facts::by_birth`] may be asked.
+    pub fn is_blind_to_numbers(&self, expressions: &[&Expr]) -> bool {
+        let observer = self.observer(expressions);
+        let mut creations =
+            self.unknown.iter().flat_map(|instance| &instance.steps).filter(|step| !step.spawns.is_empty());
+        // A step that creates a process writes how many there are, and perhaps its number.
+        let is_seen = |step: &Step| observer.reads.meets(&step.written);
+        let may_end_or_go_on = |location: &Location| {
+            let steps = self.program.edges_of(location).map(|(id, edge)| self.program.statement(edge.process, id));
+            let ends = steps.filter(|statement| statement.action == Action::End).count();
+            0 < ends && ends < location.edges.len()
+        };
+        self.fits
+            && !self.program.processes.iter().flat_map(|process| &process.locations).any(may_end_or_go_on)
+            && !creations.any(is_seen)
+            && births::of(&self.program).is_ok()
     }
 
     /// The same, for processes that are looked at one by one: all locals that never change are worth knowing.
