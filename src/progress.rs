@@ -179,6 +179,7 @@ fn parts(at: &At, bounds: &Bounds) -> Vec<(u8, String)> {
     let goal = match at.goal {
         Some(Goal::ShorterRun) => ": looking for a shorter run",
         Some(Goal::FairRun) => ": looking for a fair run",
+        Some(Goal::DeadCode) => ": looking for statements that no run executes",
         _ => "",
     };
     let rough = |states: u64| numbers::rough(states as f64);

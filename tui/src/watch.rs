@@ -171,6 +171,7 @@ impl Watch {
                     Goal::Violation => "is being searched",
                     Goal::ShorterRun => "violated; looks for a shorter run",
                     Goal::FairRun => "violated; asks whether fair runs do the same",
+                    Goal::DeadCode => "holds; looks for statements that no run executes",
                 };
                 if self.local.is_none() {
                     self.indicator(&property).reason = searched.to_owned();

@@ -37,6 +37,30 @@ pub fn dead_code(program: &Program, map: &SourceMap, reached: &dyn Fn(EdgeId) ->
     findings
 }
 
+/// Edges of which it is open whether some run takes them, where `reached` are those of the runs that were looked at: they leave places
+/// that these runs come to, or lie beyond such edges. Empty if there is nothing more to be reached. The ends of processes do not count.
+pub fn open_edges(program: &Program, reached: &dyn Fn(EdgeId) -> bool) -> Vec<EdgeId> {
+    let started = started(program, reached);
+    let mut is_open = false;
+    let mut edges = Vec::new();
+    for (i, process) in program.processes.iter().enumerate() {
+        if process.kind != ProcessKind::Process {
+            continue;
+        }
+        let visited = closure(program, process, process.entry, reached);
+        for (location, is_visited) in process.locations.iter().zip(visited) {
+            for (id, edge) in program.edges_of(location) {
+                let ends = matches!(process.statements[edge.statement.0 as usize].action, Action::End);
+                if !reached(id) && !ends {
+                    edges.push(id);
+                    is_open |= is_visited && started.contains(&ProcessId(i as u32));
+                }
+            }
+        }
+    }
+    if is_open { edges } else { Vec::new() }
+}
+
 /// The process types of which at least one process was created.
 pub(crate) fn started(program: &Program, reached: &dyn Fn(EdgeId) -> bool) -> BTreeSet<ProcessId> {
     let mut started: BTreeSet<ProcessId> = program.initial.iter().map(|instance| instance.process).collect();

@@ -21,7 +21,7 @@ const BITSTATE_SHARE: u64 = 2;
 /// Memory of a bitstate store if none was named.
 const BITSTATE_BYTES_DEFAULT: u64 = 256 << 20;
 
-type SearchOutcome = search::Outcome<Move, Fault>;
+pub(crate) type SearchOutcome = search::Outcome<Move, Fault>;
 
 /// What a search found, and what its store took.
 pub(crate) struct Explored {

@@ -1,18 +1,24 @@
 //! A search for violations of safety, with a reduction where [`Trials`] find that it pays.
 
-use crate::reachable::{self, Explored, How, Joined, audited};
+use crate::reachable::{self, Explored, How, Joined, SearchOutcome, audited};
+use fabius_analysis::open_edges;
 use fabius_base::Limits;
 use fabius_model::SearchedMachine;
-use fabius_model::reduction::{Proviso, Reduced, Trials, Trying, WhyNot};
+use fabius_model::reduction::{Plan, Proviso, Reduced, Trials, Trying, WhyNot};
 use fabius_observe::{CheckContext, EngineObserver, Goal, Task};
 use fabius_search::reduce::OffStack;
-use fabius_search::{self as search, StopAt, TreeStore};
+use fabius_search::{self as search, Completeness, StopAt, TreeStore};
 use fabius_task::query::event_trace;
 use fabius_task::report::{OFF, ON};
-use fabius_task::settings::{Order, Storage, ThreadCount};
+use fabius_task::settings::{Audit, Order, Settings, Storage, ThreadCount};
 
 /// The reduction that needs no stack leaves more states: only this many threads are faster with it than one with the other.
 const THREADS_FOR_LOOPS: usize = 4;
+
+/// A search for edges that some run takes may store this many times as many states as the proof before it, …
+const WORK_FACTOR: u64 = 2;
+/// … and this many more.
+const WORK_BESIDE: u64 = 20_000;
 
 /// What a search found, and how it was reduced.
 pub(crate) struct ReducedSearch {
@@ -21,6 +27,15 @@ pub(crate) struct ReducedSearch {
     pub reduction: String,
     /// The states that were stored before the search began anew.
     pub states_before: u64,
+    /// The machine has noted each edge that some run takes, if everything was explored.
+    pub edges_known: bool,
+}
+
+impl ReducedSearch {
+    /// A search of the model as it is.
+    fn whole(explored: Explored, reduction: String) -> Self {
+        Self { explored, reduction, states_before: 0, edges_known: true }
+    }
 }
 
 /// Explores a model, with a reduction if that pays and no more than a verdict was asked for.
@@ -37,7 +52,7 @@ pub(crate) fn explore(
     let plain = how.order == Order::DepthFirstThenShorten && how.store == Storage::Tree;
     if !(settings.reduction && settings.optimize && plain && stop_at == StopAt::First) {
         let explored = reachable::explore(task, machine, how, stop_at, context);
-        return ReducedSearch { explored, reduction: OFF.to_owned(), states_before: 0 };
+        return ReducedSearch::whole(explored, OFF.to_owned());
     }
     let has_trace = event_trace(task.program).map(|_| WhyNot::Trace);
     let (until, now) = (settings.until, context.now);
@@ -54,19 +69,21 @@ pub(crate) fn explore(
         let explored = beside_trials(task, machine, how, &mut trials, context);
         if !trials.pays() {
             let reduction = trials.why_not().map_or_else(|| OFF.to_owned(), |why| why.to_string());
-            return ReducedSearch { explored, reduction, states_before: 0 };
+            return ReducedSearch::whole(explored, reduction);
         }
         states_before = explored.outcome.statistics.states;
     }
     match trials.plan() {
         Ok(plan) => {
-            let reduced = Reduced::of(machine.clone(), plan);
-            let explored = explore_reduced(task, machine, reduced, proviso, how, context);
-            ReducedSearch { explored, reduction: ON.to_owned(), states_before }
+            let reducing = Reducing { task, plan, proviso, how };
+            let explored = reducing.explore(machine, Goal::Violation, task.settings.limits, context);
+            let stored = states_before + explored.outcome.statistics.states;
+            let edges_known = reducing.knows_edges(machine, &explored.outcome, stored, context);
+            ReducedSearch { explored, reduction: ON.to_owned(), states_before, edges_known }
         }
         Err(why) => {
             let explored = reachable::explore(task, machine, how, stop_at, context);
-            ReducedSearch { explored, reduction: why.to_string(), states_before: 0 }
+            ReducedSearch::whole(explored, why.to_string())
         }
     }
 }
@@ -96,29 +113,73 @@ fn beside_trials(
     Explored { store_bytes: search::Store::memory_bytes(&store), outcome, keys, audited }
 }
 
-/// Searches a reduced model.
-fn explore_reduced(
-    task: &Task<'_>,
-    machine: &SearchedMachine,
-    mut reduced: Reduced,
+/// How a reduced model is searched.
+struct Reducing<'t> {
+    task: &'t Task<'t>,
+    plan: Plan,
     proviso: Proviso,
     how: How,
-    context: &mut CheckContext<'_>,
-) -> Explored {
-    let mut observer = EngineObserver::new(task, context, Goal::Violation, machine.places(), None);
-    let searching = search_settings(task.settings.limits, &observer);
-    if let Some(threads) = how.together().filter(|_| proviso == Proviso::Loops) {
-        let reached = search::parallel::reach(&mut reduced, threads, &mut observer, &searching, reachable::SEED);
-        let mut joined = Joined { outcome: reached.outcome, visited: reached.visited };
-        let keys = observer.keys;
-        let audited = joined.audited(&mut reduced, task.settings, context);
-        return joined.explored(keys, audited);
+}
+
+impl Reducing<'_> {
+    /// Searches the reduced model, and has the machine note which edges were taken. Only a search for violations is audited.
+    fn explore(
+        &self,
+        machine: &mut SearchedMachine,
+        goal: Goal,
+        limits: Limits,
+        context: &mut CheckContext<'_>,
+    ) -> Explored {
+        let task = self.task;
+        let audit = if goal == Goal::Violation { task.settings.audit } else { Audit::Off };
+        let auditing = Settings { audit, ..task.settings.clone() };
+        let mut reduced = Reduced::of(machine.clone(), self.plan.clone());
+        let mut observer = EngineObserver::new(task, context, goal, machine.places(), None);
+        let searching = search_settings(limits, &observer);
+        if let Some(threads) = self.how.together().filter(|_| self.proviso == Proviso::Loops) {
+            let reached = search::parallel::reach(&mut reduced, threads, &mut observer, &searching, reachable::SEED);
+            let mut joined = Joined { outcome: reached.outcome, visited: reached.visited };
+            let keys = observer.keys;
+            let audited = joined.audited(&mut reduced, &auditing, context);
+            let clones = reached.models.into_iter().chain([reduced]);
+            clones.for_each(|mut clone| machine.learn(clone.whole()));
+            return joined.explored(keys, audited);
+        }
+        let mut reduced = OffStack::new(reduced);
+        let mut store = TreeStore::new();
+        let explored = reachable::run(&mut reduced, &mut store, observer, &searching, false);
+        let mut reduced = reduced.into_model();
+        let audited = audited(&mut reduced, &mut store, &explored.outcome, &auditing, context);
+        machine.learn(reduced.whole());
+        Explored { audited, ..explored }
     }
-    let mut reduced = OffStack::new(reduced);
-    let mut store = TreeStore::new();
-    let explored = reachable::run(&mut reduced, &mut store, observer, &searching, false);
-    let audited = audited(&mut reduced.into_model(), &mut store, &explored.outcome, task.settings, context);
-    Explored { audited, ..explored }
+
+    /// Whether the machine has noted each edge that some run takes. A reduced search may leave out edges that no violation needs; if
+    /// it proved that there is none and some edges are open, another one asks for them, with about as much work. `stored` is how many
+    /// states the searches before have stored.
+    fn knows_edges(
+        &self,
+        machine: &mut SearchedMachine,
+        proved: &SearchOutcome,
+        stored: u64,
+        context: &mut CheckContext<'_>,
+    ) -> bool {
+        let is_exhaustive = |outcome: &SearchOutcome| outcome.completeness == Completeness::Exhaustive;
+        if !is_exhaustive(proved) {
+            return false;
+        }
+        let Task { program, loaded, settings, .. } = *self.task;
+        let open = open_edges(program, &|edge| machine.reached(edge) || loaded.is_passed_over(edge));
+        if open.is_empty() {
+            return true;
+        }
+        let states_max = WORK_FACTOR * proved.statistics.states + WORK_BESIDE;
+        let left = settings.limits.states_max.map(|max| max.saturating_sub(stored));
+        let limits =
+            Limits { states_max: Some(left.map_or(states_max, |left| left.min(states_max))), ..settings.limits };
+        let asking = Reducing { plan: self.plan.clone().with_goals(&open), ..*self };
+        is_exhaustive(&asking.explore(machine, Goal::DeadCode, limits, context).outcome)
+    }
 }
 
 fn search_settings(limits: Limits, observer: &EngineObserver<'_, '_>) -> search::Settings {

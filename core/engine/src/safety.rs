@@ -9,7 +9,7 @@ use fabius_counterexample::{Found, Shorter};
 use fabius_observe::CheckContext;
 use fabius_search::Completeness;
 use fabius_task::plan::Planned;
-use fabius_task::report::{ON, PropertyReport};
+use fabius_task::report::PropertyReport;
 use fabius_task::settings::Order;
 use fabius_verdict as verdict;
 
@@ -29,7 +29,7 @@ pub(crate) fn check(job: Job<'_>, how: How, context: &mut CheckContext<'_>) -> C
         Err(finding) => return Checked::faulty(planned, *finding),
     };
     let began = (context.now)();
-    let ReducedSearch { mut explored, reduction, states_before } =
+    let ReducedSearch { mut explored, reduction, states_before, edges_known } =
         reducing::explore(&task, &mut machine, how, job.stop_at(), context);
     let seconds = ((context.now)() - began).as_secs_f64();
     let audited = explored.audited.take();
@@ -38,9 +38,8 @@ pub(crate) fn check(job: Job<'_>, how: How, context: &mut CheckContext<'_>) -> C
     let mut checked = Checked::of(report, verdict::exhaustive(outcome));
     checked.add_audit(audited);
     checked.restrict(&machine, settings);
-    // A reduced search does not execute all that can be executed.
     let all_seen = outcome.completeness == Completeness::Exhaustive && outcome.exactness.is_exact();
-    if all_seen && checked.report.reduction != ON && settings.prune.is_none() {
+    if all_seen && edges_known && settings.prune.is_none() {
         checked.findings =
             dead_code(program, &loaded.map, &|edge| machine.reached(edge) || loaded.is_passed_over(edge));
         checked.marks = Some(marks(program, &|edge| machine.reached(edge)));

@@ -116,6 +116,8 @@ pub enum Goal {
     ShorterRun,
     /// A fair run that never ends, where one that is not is known.
     FairRun,
+    /// Which statements no run executes, where what holds was proved with a reduction.
+    DeadCode,
 }
 
 /// How far a search is.

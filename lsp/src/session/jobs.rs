@@ -11,6 +11,8 @@ use serde::Serialize;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+/// The search with ever more delays before the deep one stores this many states.
+const ORDERED_STATES_MAX: u64 = 200_000;
 /// The search with ever more delays before the deep one has this part of its time.
 const DELAY_DEEPENING_SHARE: u32 = 30;
 /// For loops it has this part. The search for loops that comes after it proves as fast as without it, so it only costs
@@ -84,7 +86,7 @@ impl Tier {
     pub fn next(self, loaded: &Loaded, property: &str, fairness: Fairness, states: u64) -> Option<Self> {
         match self {
             Self::Quick
-                if goes_by_delays(Self::DelayDeepening, loaded, property, fairness) && states < WHOLE_STATES_MAX =>
+                if goes_by_delays(Self::DelayDeepening, loaded, property, fairness) && states < ORDERED_STATES_MAX =>
             {
                 Some(Self::DelayDeepening)
             }
@@ -225,10 +227,10 @@ pub(super) fn settings(job: &Job) -> Settings {
         shows_shortest: true,
         ..Delaying::default()
     });
-    let states_max = (*tier == Tier::DelayDeepening).then_some(WHOLE_STATES_MAX);
+    let states_max = (*tier == Tier::DelayDeepening).then_some(ORDERED_STATES_MAX);
     // Without the reduction it would see no more than the tier before.
     let by_delays_before = goes_by_delays(Tier::Extended, &job.loaded, property, fairness);
-    let whole_states_max = if by_delays_before && WHOLE_STATES_MAX <= job.seen { 0 } else { WHOLE_STATES_MAX };
+    let whole_states_max = if by_delays_before && ORDERED_STATES_MAX <= job.seen { 0 } else { WHOLE_STATES_MAX };
     let properties = vec![property.clone()];
     let limits = Limits { states_max, ..limits };
     let threads = ThreadCount::of_half_the_machine();
@@ -275,7 +277,7 @@ pub(super) mod tests {
             tiers.extend(std::iter::successors(next(Tier::Quick), |tier| next(*tier)));
             tiers
         };
-        let (few, many) = (10, WHOLE_STATES_MAX);
+        let (few, many) = (10, ORDERED_STATES_MAX);
         assert_eq!(after(&plain, SAFETY, few), [Tier::Quick, Tier::DelayDeepening, Tier::Deep, Tier::Extended]);
         assert_eq!(after(&plain, SAFETY, many), [Tier::Quick, Tier::Deep, Tier::Extended]);
         assert_eq!(after(&plain, "p", few), [Tier::Quick, Tier::DelayDeepening, Tier::Deep]);

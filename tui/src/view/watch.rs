@@ -54,6 +54,7 @@ fn title(model: &Model) -> String {
     let what = match watch.goal {
         Some(Goal::ShorterRun) => ", for a shorter run",
         Some(Goal::FairRun) => ", for a fair run",
+        Some(Goal::DeadCode) => ", for statements that no run executes",
         _ => "",
     };
     let from = watch.local.as_ref().map_or(String::new(), |from| format!(" {from}"));

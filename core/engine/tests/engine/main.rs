@@ -2,6 +2,7 @@
 
 mod audit;
 mod check;
+mod dead_code;
 mod delayed;
 mod infinite;
 mod large_models;

@@ -37,7 +37,7 @@ pub use extent::{Extent, Measured};
 use fabius_machine::{Cursor, Refusal};
 use fabius_program::facts::{Facts, Instance, Step};
 use fabius_program::meaning::Fault;
-use fabius_program::{Edge, Expr, Location, Move, ProcessKind, Program, ProgressOn, Slot, Watch};
+use fabius_program::{Edge, EdgeId, Expr, Location, Move, ProcessKind, Program, ProgressOn, Slot, Watch};
 use fabius_search::reduce::{Closer, Requirements};
 use fabius_search::{Ending, Model, Next, ProcessSet, Processes, Reducible};
 use std::fmt;
@@ -130,6 +130,8 @@ pub struct Plan {
     preserve: Preserve,
     facts: Arc<Facts>,
     observer: Option<Step>,
+    /// Edges of which it matters whether they are taken, by their numbers; none beyond the end.
+    goals: Arc<[bool]>,
 }
 
 /// Finds out whether a program can be reduced such that an answer stays the same.
@@ -150,7 +152,7 @@ pub fn prepare(program: &Arc<Program>, preserve: Preserve) -> Result<Plan, WhyNo
     }
     let facts = if facts.is_blind_to_numbers(&propositions) { facts.by_birth() } else { facts };
     let observer = matches!(preserve, Preserve::Formula(_)).then(|| facts.observer(&propositions));
-    Ok(Plan { preserve, facts: Arc::new(facts), observer })
+    Ok(Plan { preserve, facts: Arc::new(facts), observer, goals: Arc::default() })
 }
 
 /// Entries of the tables for the processes of a program: one for each edge of a process and each location of another.
@@ -195,6 +197,21 @@ impl Plan {
     #[must_use]
     pub fn with_facts(self, facts: Arc<Facts>) -> Self {
         Self { facts, ..self }
+    }
+
+    /// The same for a program of which it also matters which of these edges some run takes: in a reduction that preserves faults,
+    /// nobody who may still come to one of them is put off for ever. Taking an edge is a step like a failing one, so the same proof
+    /// holds. Only the ends of processes may be missed where numbers of processes do not show.
+    #[must_use]
+    pub fn with_goals(self, goals: &[EdgeId]) -> Self {
+        let mut all = vec![false; self.facts.program().edges.len()];
+        goals.iter().for_each(|edge| all[edge.0 as usize] = true);
+        Self { goals: all.into(), ..self }
+    }
+
+    /// Whether a step may be a fault, or takes an edge that matters.
+    fn matters(&self, edge: EdgeId, step: &Step) -> bool {
+        step.breaks || step.asserts || self.goals.get(edge.0 as usize) == Some(&true)
     }
 
     /// For each edge of a process, whether a set that contains it must contain everybody.
@@ -325,8 +342,9 @@ impl Reduced {
         Some(movers(set, &mut question))
     }
 
-    /// More processes to be listed so that something that matters is not put off: the fewest that make a closed set
-    /// with those chosen. All that were chosen, if nothing matters that is put off.
+    /// More processes to be listed so that something that matters is not put off: with [`Proviso::Stack`] the fewest that make a closed
+    /// set with those chosen, since the search asks again where that was not enough, otherwise all. All that were chosen, if nothing
+    /// matters that is put off.
     fn wanted(&mut self, state: &[u32], chosen: Set) -> Set {
         let machine = self.inner.machine_mut();
         let Some(tables) = self.tables.of(machine, state) else { return chosen };
@@ -334,7 +352,7 @@ impl Reduced {
         let all = (1 << count) - 1;
         match self.plan.preserve {
             Preserve::Deadlocks => return chosen,
-            Preserve::Faults(_) => {}
+            Preserve::Faults(Proviso::Stack) => {}
             _ => return all,
         }
         self.answers.begin(&tables, state);

@@ -332,8 +332,8 @@ impl Tables {
         let instance = facts.instance(key.clone());
         self.known.push(Known {
             rendezvous: Arc::new(facts.rendezvous(&instance)),
-            ends: Arc::new(facts.leads(&instance, |step| step.ends)),
-            faulty: Arc::new(facts.leads(&instance, |step| step.breaks || step.asserts)),
+            ends: Arc::new(facts.leads(&instance, |_, step| step.ends)),
+            faulty: Arc::new(facts.leads(&instance, |edge, step| self.plan.matters(edge, step))),
             whole: Arc::new(self.plan.whole(&instance)),
             instance: Arc::new(instance),
         });

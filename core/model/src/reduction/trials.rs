@@ -1,7 +1,7 @@
 //! Whether a reduction pays, tried beside a search of the model as it is.
 //!
-//! A small model is best explored as it is: that tells what is never executed, too. If the states become many, the search pauses, and
-//! a short search of the reduced model tries whether much can be left out. If so, the search ends, to begin anew with the reduction.
+//! A small model is best explored as it is: that takes no time, and tells at once what is never executed. If the states become many, the
+//! search pauses, and a short search of the reduced model tries whether much can be left out. If so, the search ends, to begin anew with the reduction.
 //! If not, it goes on, since a step costs two to three times as much with a reduction, even with one that leaves out nothing; it tries
 //! again later, with the same share of its work. How large a trial is depends on the model alone, so it comes to the same whoever
 //! searches beside it.
@@ -19,6 +19,8 @@ use std::ops::ControlFlow;
 
 /// A trial stores one state for this many that the search has stored, …
 const STATES_PER_TRIED: u64 = 20;
+/// … and no fewer than this, or half as many as the search: fewer may tell little of the others.
+const TRIED_MIN: u64 = 1_000;
 /// … and the next one comes when the search has stored this many times as many states.
 const NEXT_TRIAL: u64 = 4;
 /// The reduction pays if it leaves out this much, in per cent: with less, there are hardly fewer states, and each takes longer.
@@ -73,7 +75,7 @@ impl<'a> Trials<'a> {
             self.next = u64::MAX;
             return false;
         };
-        let most = self.next / STATES_PER_TRIED;
+        let most = (self.next / STATES_PER_TRIED).max(TRIED_MIN.min(self.next / 2));
         self.next = self.next.saturating_mul(NEXT_TRIAL);
         if limits.states_max.is_some_and(|max| max < statistics.states + most) {
             return false;

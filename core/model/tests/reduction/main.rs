@@ -7,10 +7,10 @@ mod graph;
 mod numbers;
 mod plain;
 
-use fabius_model::reduction::{Preserve, Proviso, Reduced, prepare};
+use fabius_model::reduction::{self, Preserve, Proviso, Reduced, prepare};
 use fabius_program::facts::Facts;
 use fabius_program::meaning::Fault;
-use fabius_program::{Action, Expr, Move, ProcessId, Program, ProgressOn, Watch};
+use fabius_program::{Action, EdgeId, Expr, Move, ProcessId, Program, ProgressOn, Watch};
 use fabius_promela::Options;
 use fabius_search::reduce::OffStack;
 use fabius_search::{Quiet, Settings, StopAt, TreeStore, ViolationKind, depth_first, parallel};
@@ -200,6 +200,54 @@ fn faults_are_preserved_where_several_threads_search_the_reduced_model() {
     });
     println!("faults, threads: {tally:?}");
     assert!(tally.reduced < tally.states && 100 < tally.compared, "{tally:?}");
+}
+
+/// Searches everything, if there are few states, and gives the model back, which has noted what edges were taken.
+fn explored<M>(mut model: M) -> Option<M>
+where
+    M: fabius_search::Model<Label = Move, Fault = Fault>,
+{
+    let outcome = depth_first(&mut model, &mut TreeStore::new(), &mut Quiet, &for_all());
+    (outcome.completeness == fabius_search::Completeness::Exhaustive).then_some(model)
+}
+
+/// The edges that a reduced model takes.
+fn taken_reduced(program: &Arc<Program>, plan: reduction::Plan, proviso: Proviso) -> Option<Vec<bool>> {
+    let reduced = Reduced::new(Arc::clone(program), Watch::NOTHING, plan).ok()?;
+    let mut reduced = match proviso {
+        Proviso::Loops => explored(reduced)?,
+        Proviso::Stack => explored(OffStack::new(reduced))?.into_model(),
+    };
+    Some(reduced.whole().reached_edges().iter().map(|taken| *taken != 0).collect())
+}
+
+#[test]
+fn edges_that_matter_are_taken_as_in_the_whole_model() {
+    let (mut missed, mut dead) = (0, 0);
+    let tally = check_all(seeds(1500), |program, tally| {
+        let Ok(plain) = Plain::new(Arc::clone(program), Watch::NOTHING) else { return Ok(()) };
+        let Some(plain) = explored(plain) else { return Ok(()) };
+        let whole: Vec<bool> = plain.0.reached_edges().iter().map(|taken| *taken != 0).collect();
+        for proviso in [Proviso::Stack, Proviso::Loops] {
+            let Ok(plan) = prepare(program, Preserve::Faults(proviso)) else { return Ok(()) };
+            let before = taken_reduced(program, plan.clone(), proviso).ok_or("more states than before")?;
+            let is_end = |edge: usize| {
+                let edge = &program.edges[edge];
+                matches!(program.process(edge.process).statements[edge.statement.0 as usize].action, Action::End)
+            };
+            let goals: Vec<usize> = (0..before.len()).filter(|edge| !before[*edge] && !is_end(*edge)).collect();
+            let ids: Vec<EdgeId> = goals.iter().map(|edge| EdgeId(*edge as u32)).collect();
+            let after = taken_reduced(program, plan.with_goals(&ids), proviso).ok_or("more states than before")?;
+            let of = |taken: &[bool]| goals.iter().map(|edge| taken[*edge]).collect::<Vec<_>>();
+            same("taken", &of(&whole), &of(&after))?;
+            missed += of(&whole).iter().filter(|taken| **taken).count();
+            dead += of(&whole).iter().filter(|taken| !**taken).count();
+        }
+        tally.compared += 1;
+        Ok(())
+    });
+    println!("edges: {tally:?}, {missed} missed without goals, {dead} never taken");
+    assert!(0 < missed && 100 < dead, "{tally:?} {missed} {dead}");
 }
 
 fn livelocks_are_preserved(progress: ProgressOn) {

@@ -27,7 +27,7 @@ impl Facts {
 
     /// What leads a process to a step that may make a part of another one's guard true.
     pub fn enablers(&self, part: &Condition, other: &Instance) -> Leads {
-        self.leads(other, |theirs| theirs.may_enable(part))
+        self.leads(other, |_, theirs| theirs.may_enable(part))
     }
 
     /// For each edge of one process, what leads another one to being its partner in a rendezvous.
@@ -99,13 +99,17 @@ impl Facts {
         rendezvous
     }
 
-    /// What leads a process to a step that fits, its own or one of a process that it creates.
-    pub fn leads(&self, of: &Instance, fits: impl Fn(&Step) -> bool) -> Leads {
-        let mut edges = Bits::default();
-        of.steps.iter().enumerate().filter(|(_, step)| fits(step)).for_each(|(edge, _)| edges.insert(edge));
+    /// What leads a process to a step that fits, its own or one of a process that it creates; each with its edge.
+    pub fn leads(&self, of: &Instance, fits: impl Fn(EdgeId, &Step) -> bool) -> Leads {
+        let fits_at = |process: usize, (edge, step): (usize, &Step)| {
+            fits(EdgeId(self.shapes[process].first_edge + edge as u32), step)
+        };
+        let (process, mut edges) = (of.key.process.0 as usize, Bits::default());
+        let own = of.steps.iter().enumerate();
+        own.filter(|(edge, step)| fits_at(process, (*edge, step))).for_each(|(edge, _)| edges.insert(edge));
         let mut types = Bits::default();
-        for kind in self.shapes[of.key.process.0 as usize].spawned.iter() {
-            if self.unknown[kind].steps.iter().any(&fits) {
+        for kind in self.shapes[process].spawned.iter() {
+            if self.unknown[kind].steps.iter().enumerate().any(|step| fits_at(kind, step)) {
                 types.insert(kind);
             }
         }
