@@ -1,12 +1,13 @@
 //! How long until every property of a model has a verdict, Fabius against Spin: `cargo bench --bench verdicts`.
 //!
-//! What a person asks with `fabius check MODEL` is asked of Spin property by property with its defaults (all optimisations,
-//! partial-order reduction): `spin -a`, a C compiler, `pan` for safety, `pan -l` for progress, `pan -a` for acceptance labels and
-//! for each formula or claim. Each search stops at its first error. Of gcc -O2 and tcc the one that needs less in all counts. What
-//! is compared is the CPU time from the source to the last verdict; Fabius' includes shortening and checking its counterexamples.
+//! What a person asks with `fabius check MODEL` is asked of Spin property by property with its defaults (all optimisations, partial-order
+//! reduction, unless the verifier finds that the model does not admit it): `spin -a`, a C compiler, `pan` for safety, `pan -l` for
+//! progress, `pan -a` for acceptance labels and for each formula or claim. Each search stops at its first error. Of gcc -O2 and tcc the one
+//! that needs less in all counts. What is compared is the CPU time from the source to the last verdict; Fabius' includes shortening and
+//! checking its counterexamples. It is measured with and without its look for a schedule that avoids a violation, which Spin has not.
 //!
-//! `-- --write` writes `docs/benchmarks.md`; `-- --limit N` changes the CPU seconds that each search may take; other words select
-//! models.
+//! `-- --write` writes `docs/benchmarks.md`; `-- --limit N` changes the CPU seconds that each search may take (Fabius' may
+//! take those of all properties together); other words select models.
 
 use fabius_needs::spin::{Compiler, Spin};
 use fabius_testkit::corpus::Corpus;
@@ -25,6 +26,11 @@ const CRASHES: [i32; 2] = [128 + 8, 128 + 11];
 /// gcc does not compile a verifier in less than this many seconds.
 const GCC_LEAST: f64 = 0.5;
 
+/// What a verifier prints that finds that a channel is not used as `xr` and `xs` say, so that its reduction may not be applied; …
+const NOT_EXCLUSIVE: &str = "partial order reduction invalid";
+/// … then the model has to be verified without.
+const NO_REDUCTION: &str = "-DNOREDUCE";
+
 /// What one tool needed for a model.
 #[derive(Clone, Copy, Debug)]
 struct Needed {
@@ -37,7 +43,10 @@ struct Row {
     model: String,
     properties: usize,
     spin: Needed,
+    /// With everything that it does if it is not told otherwise.
     fabius: Needed,
+    /// Without a look for a schedule that avoids a violation.
+    verdicts: Needed,
 }
 
 struct Options {
@@ -64,9 +73,9 @@ fn main() {
             continue;
         }
         let model = corpus.file(entry);
-        let Some((fabius, asked)) = fabius(&model, options.limit) else { continue };
+        let Some(([fabius, verdicts], asked)) = fabius(&model, options.limit) else { continue };
         let Some(spin) = spin_best(&model, &asked, options.limit) else { continue };
-        let row = Row { model: entry.path.clone(), properties: asked.len(), spin, fabius };
+        let row = Row { model: entry.path.clone(), properties: asked.len(), spin, fabius, verdicts };
         println!("{}", render_row(&row));
         rows.push(row);
     }
@@ -115,19 +124,32 @@ fn timed(asked: &Command, limit: u32) -> Option<Ended> {
     Some(Ended { seconds, code: ended.status.code()?, printed: String::from_utf8_lossy(&bytes).into_owned() })
 }
 
-/// Fabius, and what has to be asked of Spin for the same verdicts; nothing for a model that Fabius does not accept.
-fn fabius(model: &Path, limit: u32) -> Option<(Needed, Vec<Question>)> {
+/// What Fabius says in JSON when it is asked with these options, and the CPU time that it needed; `limit` is in seconds.
+fn check(model: &Path, options: &[&str], limit: u32) -> Option<(f64, Value)> {
     // Its own limit is one of time on the wall, which passes faster where others work as well.
     let mut check = Command::new(env!("CARGO_BIN_EXE_fabius"));
-    check.args(["check", "--json", "--timeout", &format!("{}s", 3 * limit)]).arg(model).current_dir(model.parent()?);
-    let Ended { seconds, printed, .. } = timed(&check, 4 * limit)?;
-    let report: Value = serde_json::from_str(&printed).ok()?;
-    let properties = report["properties"].as_array()?;
-    let mut asked: Vec<Question> = properties.iter().filter_map(question).collect();
+    check.args(["check", "--json", "--timeout", &format!("{}s", 3 * limit)]).args(options).arg(model);
+    let Ended { seconds, printed, .. } = timed(check.current_dir(model.parent()?), 4 * limit)?;
+    Some((seconds, serde_json::from_str(&printed).ok()?))
+}
+
+/// Fabius with everything that it does if it is not told otherwise, and without a look for a schedule, which nobody asks of Spin; and
+/// what has to be asked of Spin for the same verdicts. Nothing for a model that Fabius does not accept.
+fn fabius(model: &Path, limit: u32) -> Option<([Needed; 2], Vec<Question>)> {
+    let properties = |report: &Value| report["properties"].as_array().cloned();
+    let asked = properties(&check(model, &["--max-states", "1", "--no-schedule"], limit)?.1)?;
+    // Spin may use as much for each.
+    let limit = limit * asked.len().max(1) as u32;
+    let needed = |options: &[&str]| {
+        let (seconds, report) = check(model, options, limit)?;
+        let all = properties(&report)?.iter().all(|property| property["verdict"] != "undecided");
+        Some(Needed { seconds, decided: seconds < f64::from(limit) && all })
+    };
+    let both = [needed(&[])?, needed(&["--no-schedule"])?];
+    let mut questions: Vec<Question> = asked.iter().filter_map(question).collect();
     // What is compiled in the same way is compiled once.
-    asked.sort_by_key(|question| question.compile.clone());
-    let decided = seconds < f64::from(limit) && properties.iter().all(|property| property["verdict"] != "undecided");
-    (!asked.is_empty() && asked.len() == properties.len()).then_some((Needed { seconds, decided }, asked))
+    questions.sort_by_key(|question| question.compile.clone());
+    (!questions.is_empty() && questions.len() == asked.len()).then_some((both, questions))
 }
 
 fn question(property: &Value) -> Option<Question> {
@@ -156,22 +178,31 @@ fn spin(model: &Path, asked: &[Question], compiler: Compiler, limit: u32) -> Opt
     let made = timed(&folder.generate(&[]), COMPILE_LIMIT)?;
     let (mut seconds, mut decided) = (made.seconds, true);
     let optimise: &[&str] = if compiler == Compiler::Gcc { &["-O2"] } else { &[] };
-    let mut compiled: Option<&[&str]> = None;
+    let mut compiled = Vec::new();
     for question in asked {
-        if compiled != Some(&question.compile) {
-            let compiling = timed(&folder.compile(compiler, &[optimise, &question.compile].concat()), COMPILE_LIMIT)?;
-            if compiling.code != 0 {
-                return None;
+        let mut flags = question.compile.clone();
+        loop {
+            if compiled != flags {
+                let compiling = timed(&folder.compile(compiler, &[optimise, &flags].concat()), COMPILE_LIMIT)?;
+                if compiling.code != 0 {
+                    return None;
+                }
+                seconds += compiling.seconds;
+                compiled.clone_from(&flags);
             }
-            seconds += compiling.seconds;
-            compiled = Some(&question.compile);
+            let mut words = vec!["-m1000000"];
+            words.extend(question.call.iter().map(String::as_str));
+            let search = timed(&folder.verify(&words), limit)?;
+            seconds += search.seconds;
+            // What the model says of who uses a channel is not so: that is no answer to what was asked.
+            if search.printed.contains(NOT_EXCLUSIVE) && !flags.contains(&NO_REDUCTION) {
+                flags.push(NO_REDUCTION);
+                continue;
+            }
+            let run = fabius_testkit::spin::read_run(&search.printed);
+            decided &= run.complete || run.errors != 0 || CRASHES.contains(&search.code);
+            break;
         }
-        let mut words = vec!["-m1000000"];
-        words.extend(question.call.iter().map(String::as_str));
-        let search = timed(&folder.verify(&words), limit)?;
-        let run = fabius_testkit::spin::read_run(&search.printed);
-        seconds += search.seconds;
-        decided &= run.complete || run.errors != 0 || CRASHES.contains(&search.code);
     }
     Some(Needed { seconds, decided })
 }
@@ -179,12 +210,13 @@ fn spin(model: &Path, asked: &[Question], compiler: Compiler, limit: u32) -> Opt
 fn render_row(row: &Row) -> String {
     let told = |needed: Needed| format!("{:.2}{}", needed.seconds, if needed.decided { "" } else { " (undecided)" });
     format!(
-        "| {} | {} | {} | {} | {:.1}× |",
+        "| {} | {} | {} | {} | {} | {:.1}× |",
         row.model,
         row.properties,
         told(row.spin),
         told(row.fabius),
-        row.spin.seconds / row.fabius.seconds
+        told(row.verdicts),
+        row.spin.seconds / row.verdicts.seconds
     )
 }
 
@@ -203,15 +235,21 @@ fn render(rows: &[Row], limit: u32) -> String {
         count(true, false),
         count(false, false),
     );
-    let both = rows.iter().filter(|row| row.spin.decided && row.fabius.decided);
-    let mut ratios: Vec<f64> = both.map(|row| row.spin.seconds / row.fabius.seconds).collect();
-    ratios.sort_by(f64::total_cmp);
-    if let (Some(least), Some(greatest)) = (ratios.first(), ratios.last()) {
+    let decided: Vec<&Row> = rows.iter().filter(|row| row.spin.decided && row.fabius.decided).collect();
+    let ratios = |of: fn(&Row) -> Needed| {
+        let mut ratios: Vec<f64> = decided.iter().map(|row| row.spin.seconds / of(row).seconds).collect();
+        ratios.sort_by(f64::total_cmp);
+        ratios
+    };
+    for (which, ratios) in
+        [("Without the look for a schedule", ratios(|row| row.verdicts)), ("With it", ratios(|row| row.fabius))]
+    {
+        let (Some(least), Some(greatest)) = (ratios.first(), ratios.last()) else { continue };
         let at = |part: f64| ratios[((ratios.len() - 1) as f64 * part).round() as usize];
         let slower = ratios.iter().filter(|ratio| **ratio < 1.0).count();
         let _ = writeln!(
             text,
-            "\nWhere both decide, Spin's time divided by Fabius': median {:.1}, 5th percentile {:.1}, least {least:.2}, greatest \
+            "\n{which}, where both decide, Spin's time divided by Fabius': median {:.1}, 5th percentile {:.1}, least {least:.2}, greatest \
              {greatest:.0}; Fabius is slower on {slower} of {}.",
             at(0.5),
             at(0.05),
@@ -219,8 +257,11 @@ fn render(rows: &[Row], limit: u32) -> String {
         );
     }
     text += "\nThe models on which Fabius is slower, or which only one of them decides:\n\n\
-             | model | properties | Spin, s | Fabius, s | Spin / Fabius |\n|---|--:|--:|--:|--:|\n";
-    let notable = |row: &&Row| row.spin.decided != row.fabius.decided || row.spin.seconds < row.fabius.seconds;
+             | model | properties | Spin, s | Fabius, s | without schedule, s | Spin / the latter |\n|---|--:|--:|--:|--:|--:|\n";
+    let notable = |row: &&Row| {
+        let both = row.spin.decided && row.fabius.decided;
+        row.spin.decided != row.fabius.decided || both && row.spin.seconds < row.fabius.seconds
+    };
     for row in rows.iter().filter(notable) {
         let _ = writeln!(text, "{}", render_row(row));
     }
