@@ -15,6 +15,7 @@ mod export;
 mod fair;
 mod forced;
 mod hints;
+mod looks;
 mod mutex;
 mod places;
 mod request;
@@ -34,6 +35,7 @@ pub use fabius_task::report::schedule::{
     KeptReport, PlaceReport, ScheduleReport, ScheduleVerdict, SectionEventReport, SectionReport, StretchReport,
     ValueReport, WaitReport, WhileReport,
 };
+pub use looks::schedule;
 pub use places::By;
 pub use request::{Aim, EXPLORATION_TENTHS, ScheduleRequest, Stops, WAITS, WAITS_TENTHS};
 
@@ -102,14 +104,14 @@ impl Scheduled {
     }
 }
 
-/// Says under which scheduling a model is safe. `observe` is told of stages and rounds.
-pub fn schedule(
+/// Explores a model once, and says under which scheduling it is safe, and whether an error was met.
+fn look(
     loaded: &Loaded,
     request: &ScheduleRequest,
     stops: &Stops,
     observe: &mut dyn FnMut(ScheduleProgress),
-) -> Scheduled {
-    let unknown = |why: String| Scheduled::only(ScheduleReport::unknown(why));
+) -> (Scheduled, bool) {
+    let unknown = |why: String| (Scheduled::only(ScheduleReport::unknown(why)), false);
     let Some(program) = loaded.checkable().and_then(|_| loaded.as_written()) else {
         return unknown("the model cannot be checked".to_owned());
     };
@@ -140,8 +142,10 @@ pub fn schedule(
         scheduler: scheduler_name,
         work_left,
         export: None,
+        is_erroneous: false,
     };
-    Scheduled { warning, ..question.answer(&scheduler) }
+    let answer = question.answer(&scheduler);
+    (Scheduled { warning, ..answer }, question.is_erroneous)
 }
 
 /// Why nothing true can be said of schedules of a program.
@@ -176,6 +180,8 @@ struct Question<'a> {
     work_left: u64,
     /// The model that waits by itself.
     export: Option<Result<Export, String>>,
+    /// An error was met.
+    is_erroneous: bool,
 }
 
 impl Question<'_> {
@@ -191,6 +197,7 @@ impl Question<'_> {
                 return Scheduled::only(report);
             }
         };
+        self.is_erroneous = explored.graph.has_errors();
         let report = self.judge(&mut explored, scheduler);
         self.begins(Stage::Telling);
         let told = report.and_then(|report| self.with_fairness(&mut explored, report));

@@ -129,6 +129,21 @@ impl ScheduleRequest {
         }
     }
 
+    /// The same question with as little work as after a check; `None` if no more is asked for anyway.
+    pub(super) fn brief(&self) -> Option<Self> {
+        let least = Self::default();
+        (least.transitions_max < self.transitions_max).then(|| Self {
+            waits_max: self.waits_max.min(least.waits_max),
+            states_max: self.states_max.min(least.states_max),
+            transitions_max: least.transitions_max,
+            transitions_enough: self.transitions_enough.min(least.transitions_enough),
+            checks_max: self.checks_max.min(least.checks_max),
+            work_max: self.work_max.min(least.work_max),
+            work_per_transition: self.work_per_transition.min(least.work_per_transition),
+            ..self.clone()
+        })
+    }
+
     /// States that may be looked at to find waits after an exploration that listed this many transitions.
     pub(super) fn work_after(&self, transitions: u64) -> u64 {
         transitions.saturating_mul(self.work_per_transition).max(WORK_MIN).min(self.work_max)

@@ -1,6 +1,8 @@
 //! Under which scheduling models are safe, on small models whose answers can be worked out by hand.
 
-use fabius_analysis::schedule::{ScheduleReport, ScheduleRequest, ScheduleVerdict, Stops, WhileReport, schedule};
+use fabius_analysis::schedule::{
+    ScheduleProgress, ScheduleReport, ScheduleRequest, ScheduleVerdict, Stage, Stops, WhileReport, schedule,
+};
 use fabius_base::{Cancel, Limits};
 use fabius_engine::{CheckContext, Loaded, Settings, Verdict, check, load};
 use std::time::Duration;
@@ -352,5 +354,35 @@ fn after_a_check_as_much_is_explored_as_goes_with_what_the_check_did() {
         let report = answer_within(open, &ScheduleRequest::after_check(listed));
         assert_eq!(report.verdict, ScheduleVerdict::Unknown);
         assert!(report.reason.ends_with(&format!("the limit of {at_most} transitions was reached")), "{report:?}");
+    }
+}
+
+/// What a look at length says if it is ended when it tells this part of its progress (counted from 0), and what it told.
+fn ended_at(text: &str, event: usize) -> (ScheduleReport, Vec<ScheduleProgress>) {
+    let cancel = Cancel::new();
+    let mut events = Vec::new();
+    let request = ScheduleRequest { states_max: 1_000, ..ScheduleRequest::unhurried() };
+    let scheduled = schedule(&loaded(text), &request, &Stops::all(&cancel), &mut |progress| {
+        if events.len() == event {
+            cancel.cancel();
+        }
+        events.push(progress);
+    });
+    assert_eq!(scheduled.failure, None, "{text}");
+    (scheduled.report, events)
+}
+
+#[test]
+fn a_longer_look_says_no_less_wherever_it_is_ended() {
+    let unfinished = LOCKS.replace("bool a, b;", "bool a, b;\nint n;").replace("b = false;", "b = false; n++;");
+    for (text, waits) in [(LOCKS, 2), (&unfinished, 0)] {
+        let (whole, events) = ended_at(text, usize::MAX);
+        let brief = events.iter().position(|event| matches!(event, ScheduleProgress::Begins(Stage::Telling))).unwrap();
+        assert!(brief + 1 < events.len(), "a longer look follows: {events:?}");
+        for event in brief + 1..events.len() {
+            let (report, _) = ended_at(text, event);
+            assert_eq!((report.verdict, report.waits.len()), (whole.verdict, waits), "{event}: {report:?}");
+            assert!(report.checked.is_some(), "{event}: {report:?}");
+        }
     }
 }
