@@ -178,17 +178,17 @@ fn spin(model: &Path, asked: &[Question], compiler: Compiler, limit: u32) -> Opt
     let made = timed(&folder.generate(&[]), COMPILE_LIMIT)?;
     let (mut seconds, mut decided) = (made.seconds, true);
     let optimise: &[&str] = if compiler == Compiler::Gcc { &["-O2"] } else { &[] };
-    let mut compiled = Vec::new();
+    let mut compiled: Option<Vec<&str>> = None;
     for question in asked {
         let mut flags = question.compile.clone();
         loop {
-            if compiled != flags {
+            if compiled.as_ref() != Some(&flags) {
                 let compiling = timed(&folder.compile(compiler, &[optimise, &flags].concat()), COMPILE_LIMIT)?;
                 if compiling.code != 0 {
                     return None;
                 }
                 seconds += compiling.seconds;
-                compiled.clone_from(&flags);
+                compiled = Some(flags.clone());
             }
             let mut words = vec!["-m1000000"];
             words.extend(question.call.iter().map(String::as_str));

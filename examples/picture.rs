@@ -6,7 +6,7 @@ use std::io::Read as _;
 use std::ops::Range;
 
 /// Columns of the picture; a longer line goes on below, indented.
-const COLUMNS: u16 = 92;
+const COLUMNS: u16 = 80;
 /// Columns of the terminal.
 const WIDTH: u16 = 400;
 const ROWS_MAX: u16 = 500;

@@ -151,10 +151,10 @@ fn advice(cost: &Cost) -> Option<&'static str> {
     match cost.part {
         Part::Variable if cost.never_read => Some("nothing reads it: declare it `hidden`, or leave it out"),
         Part::Variable if cost.bits.is_some_and(|bits| 8 <= bits) && 8 < cost.values => {
-            Some("count only as far as the model asks, or reset it where its value no longer matters")
+            Some("count no further than the model asks, or reset it once it no longer matters")
         }
         Part::Channel => Some("less room, or messages with fewer fields and values"),
-        Part::Places => Some("`atomic` or `d_step` around steps that no other process sees, or fewer processes"),
+        Part::Places => Some("`atomic` or `d_step` around steps that nobody else sees, or fewer processes"),
         Part::Variable => None,
     }
 }
@@ -192,9 +192,12 @@ fn shown(document: &Document<'_>) -> String {
         if given.contains(&advice) {
             continue;
         }
+        if given.is_empty() {
+            let _ = writeln!(text, "{}", paint(STRONG, "what to try:"));
+        }
         given.push(advice);
         let line = row.line.map(|line| format!(" (line {line})")).unwrap_or_default();
-        let _ = writeln!(text, "{} {}{line}: {advice}", paint(STRONG, "try:"), what(row));
+        let _ = writeln!(text, "  {}{line}:\n    {advice}", what(row));
     }
     text
 }

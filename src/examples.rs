@@ -12,6 +12,7 @@ use std::path::Path;
 const MODELS: &[(&str, &str)] = &[
     ("alternating_bit", include_str!("../models/alternating_bit.pml")),
     ("bounded_buffer", include_str!("../models/bounded_buffer.pml")),
+    ("door", include_str!("../models/door.pml")),
     ("handshake", include_str!("../models/handshake.pml")),
     ("leader", include_str!("../models/leader.pml")),
     ("lost_wakeup", include_str!("../models/lost_wakeup.pml")),

@@ -6,6 +6,7 @@ use crate::render::differences;
 use crate::render::numbers::{count, counted, memory, seconds};
 use crate::render::orders;
 use crate::render::paint::{BAD, COMMAND, FAINT, GOOD, STRONG, UNSURE, lines, paint};
+use crate::render::text::layout;
 use crate::stop::Interrupts;
 use crate::{asked, check, diagram, exit, output};
 use anstream::AutoStream;
@@ -16,8 +17,7 @@ use fabius_executions::{
     ListedExecution, Method, NotCounted, Relation, executions,
 };
 use fabius_supervise::Timer;
-use fabius_witness::format::text::{self as trace, Layout};
-use fabius_witness::format::trail;
+use fabius_witness::format::{text as trace, trail};
 use std::fmt::Write as _;
 use std::io::Write as _;
 
@@ -186,10 +186,7 @@ fn shown(args: &Args, loaded: &Loaded, found: &Executions) -> String {
     let mut text = summary(&found.report);
     if let Some((trace, _)) = &found.cycle {
         let _ = writeln!(text, "{}", paint(STRONG, "an infinite execution:"));
-        text.push_str(&lines(
-            &trace::steps(trace, &loaded.map, Layout { ends: Some((20, 20)), ..Layout::default() }),
-            "  ",
-        ));
+        text.push_str(&lines(&trace::steps(trace, &loaded.map, layout(Some((20, 20)))), "  "));
         let advice = match found.report.laps {
             None => {
                 "--laps K counts executions in which each process passes each of its loops at most K times, --within N those \
@@ -361,9 +358,9 @@ fn one(args: &Args, loaded: &Loaded, found: &Executions, execution: &ListedExecu
             let of = found.report.executions.as_deref().map(grouped).unwrap_or_default();
             let number = execution.number.saturating_add(1);
             let mut text = format!("{} {}:\n", paint(STRONG, format!("execution {number} of {of}")), ending(execution));
-            text.push_str(&lines(&trace::steps(&execution.trace, &loaded.map, Layout::default()), "  "));
+            text.push_str(&lines(&trace::steps(&execution.trace, &loaded.map, layout(None)), "  "));
             let _ = writeln!(text, "\n{}", paint(STRONG, "in the end:"));
-            text.push_str(&lines(&trace::ending(&execution.trace, &loaded.map, Layout::default()), "  "));
+            text.push_str(&lines(&trace::ending(&execution.trace, &loaded.map, layout(None)), "  "));
             text
         }
     }

@@ -30,7 +30,7 @@ Exit codes:
   4  an internal error of fabius";
 
 /// Longer pieces of text are cut.
-const TEXT_MAX: usize = 30;
+const TEXT_MAX: usize = 44;
 /// This many killed mutants are shown.
 const KILLED_SHOWN_MAX: usize = 30;
 
@@ -179,26 +179,35 @@ fn shown(report: &MutationReport) -> String {
         let _ = writeln!(text, "no property of the model was proved, so none can notice a change: {found}{stopped}");
         return text;
     }
-    for (outcome, title, style) in [
-        (MutantOutcome::Survived, "no property notices:", BAD),
-        (MutantOutcome::Undecided, "not known:", UNSURE),
-        (MutantOutcome::Killed, "noticed:", GOOD),
-    ] {
-        let all: Vec<&MutantReport> = report.mutants.iter().filter(|mutant| mutant.outcome == outcome).collect();
-        if all.is_empty() {
-            continue;
+    let place = |mutant: &MutantReport| format!("{}:{}", mutant.line, mutant.column);
+    let width = report.mutants.iter().map(|mutant| place(mutant).len()).max().unwrap_or(0);
+    let mut listed = |title: String, mutants: &[&MutantReport]| {
+        let _ = writeln!(text, "{title}");
+        for mutant in mutants {
+            let _ = writeln!(text, "  line {:<width$}  {}", place(mutant), change(mutant));
         }
-        let _ = writeln!(text, "{}", paint(style, title));
-        let most = if outcome == MutantOutcome::Killed { KILLED_SHOWN_MAX } else { usize::MAX };
-        let width = all.iter().map(|mutant| mutant.line.to_string().len()).max().unwrap_or(0);
-        for mutant in all.iter().take(most) {
-            let _ = writeln!(text, "  line {:>width$}  {}", mutant.line, line(mutant));
-        }
-        if let Some(more) = all.len().checked_sub(most).filter(|more| 0 < *more) {
-            let _ = writeln!(text, "  {}", paint(FAINT, format!("… and {more} more; --json lists them all")));
-        }
-        text.push('\n');
+    };
+    let of = |outcome| report.mutants.iter().filter(move |mutant| mutant.outcome == outcome);
+    let survived: Vec<&MutantReport> = of(MutantOutcome::Survived).collect();
+    if !survived.is_empty() {
+        listed(paint(BAD, "no property notices:"), &survived);
     }
+    for (why, mutants) in by_words(of(MutantOutcome::Undecided)) {
+        listed(format!("{} {why}", paint(UNSURE, "not known:")).trim_end().to_owned(), &mutants);
+    }
+    let mut room = KILLED_SHOWN_MAX;
+    for (by, mutants) in by_words(of(MutantOutcome::Killed)) {
+        let shown = &mutants[..mutants.len().min(room)];
+        room -= shown.len();
+        if !shown.is_empty() {
+            listed(format!("{} {by}", paint(GOOD, "noticed by")), shown);
+        }
+    }
+    let left = of(MutantOutcome::Killed).count().saturating_sub(KILLED_SHOWN_MAX);
+    if 0 < left {
+        let _ = writeln!(text, "{}", paint(FAINT, format!("… and {left} more; --json lists them all")));
+    }
+    text.push('\n');
     let figures = [(report.killed, "killed"), (report.survived, "survived"), (report.undecided, "undecided")];
     let figures: Vec<String> = figures
         .iter()
@@ -252,28 +261,36 @@ fn not_proved(verdict: Verdict) -> &'static str {
     }
 }
 
-/// A mutant in a line: what stood there, what stands there now, who noticed.
-fn line(mutant: &MutantReport) -> String {
-    let what = mutant.kind.replace('_', " ");
-    let change = match mutant.new.as_str() {
-        "" => short(&mutant.old),
-        new => format!("{} → {}", short(&mutant.old), short(new)),
-    };
-    let by = match (&mutant.killed_by, &mutant.reason) {
-        (Some(name), Some(reason)) => paint(FAINT, format!("  {name}: {reason}")),
-        (Some(name), None) => paint(FAINT, format!("  {name}")),
-        (None, Some(reason)) => paint(FAINT, format!("  {reason}")),
-        (None, None) => String::new(),
-    };
-    format!("{what:<19} {change}{by}")
+/// Mutants by what is said of all of them: who noticed them and how, or why nothing is known. In the order of the first of each.
+fn by_words<'m>(mutants: impl Iterator<Item = &'m MutantReport>) -> Vec<(String, Vec<&'m MutantReport>)> {
+    let mut groups: Vec<(String, Vec<&MutantReport>)> = Vec::new();
+    for mutant in mutants {
+        let parts = [mutant.killed_by.as_deref(), mutant.reason.as_deref()];
+        let words = parts.into_iter().flatten().collect::<Vec<_>>().join(": ");
+        match groups.iter_mut().find(|(known, _)| *known == words) {
+            Some((_, group)) => group.push(mutant),
+            None => groups.push((words, vec![mutant])),
+        }
+    }
+    groups
 }
 
-/// Text in one line, without its end if it is long.
-fn short(text: &str) -> String {
+/// A mutant in a line: what stood there, and what stands there now, where the kind of change does not say it.
+fn change(mutant: &MutantReport) -> String {
+    let what = mutant.kind.replace('_', " ");
+    let change = match what.ends_with(" changed") {
+        true => format!("{} → {}", short(&mutant.old, TEXT_MAX / 2), short(&mutant.new, TEXT_MAX / 2)),
+        false => short(&mutant.old, TEXT_MAX),
+    };
+    format!("{what:<19} {change}")
+}
+
+/// Text in one line, without its end if it is longer than this.
+fn short(text: &str, most: usize) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     let line = words.join(" ");
-    if line.chars().count() <= TEXT_MAX {
+    if line.chars().count() <= most {
         return line;
     }
-    line.chars().take(TEXT_MAX - 1).collect::<String>() + "…"
+    line.chars().take(most - 1).collect::<String>() + "…"
 }

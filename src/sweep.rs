@@ -10,6 +10,7 @@ use crate::{check, exit, output, silent};
 use clap::Args;
 use fabius_analysis::extrapolate::extrapolate;
 use fabius_base::{Cancel, Code, StopReason};
+use fabius_engine::report::ON;
 use fabius_engine::{Loaded, Outcome, PropertyReport, Settings, TOOL, VERSION, Verdict};
 use fabius_supervise::{Timer, Unfinished};
 use serde::Serialize;
@@ -106,9 +107,10 @@ struct Measured {
     depth: u64,
     seconds: f64,
     memory_bytes: u64,
-    /// How it was searched; numbers of states of different searches tell nothing of each other.
+    /// Whether orders of independent steps were left out.
+    reduced: bool,
     #[serde(skip)]
-    how: (&'static str, String),
+    search: &'static str,
 }
 
 /// What the next value of the last parameter will cost.
@@ -335,7 +337,8 @@ impl Measured {
             depth: property.depth,
             seconds: property.seconds,
             memory_bytes: property.memory_bytes,
-            how: (property.search, property.reduction.clone()),
+            reduced: property.reduction == ON,
+            search: property.search,
         }
     }
 }
@@ -355,16 +358,17 @@ fn predictions(parameters: &[Parameter], cells: &[Cell]) -> Vec<Prediction> {
     for series in cells.chunks(per_series) {
         let names = series.first().map_or(&[][..], |cell| &cell.properties[..]).iter().map(|property| &property.name);
         for name in names {
+            // Numbers of states of different searches tell nothing of each other: those of the last one count.
             let explored = |cell: &Cell| {
                 let property = cell.properties.iter().find(|property| property.name == *name)?;
-                property.exhaustive.then(|| (property.states, property.how.clone()))
+                property.exhaustive.then_some((property.search, property.reduced, property.states))
             };
-            let measured: Vec<(u64, (&str, String))> = series.iter().map_while(explored).collect();
-            let same = measured.windows(2).all(|pair| pair[0].1 == pair[1].1);
-            let states: Vec<u64> = measured.iter().map(|(states, _)| *states).collect();
-            let Some(told) = extrapolate(&states).filter(|_| same) else { continue };
+            let measured: Vec<(&str, bool, u64)> = series.iter().map_while(explored).collect();
+            let alike = measured.chunk_by(|one, next| (one.0, one.1) == (next.0, next.1)).last();
+            let states: Vec<u64> = alike.unwrap_or_default().iter().map(|(_, _, states)| *states).collect();
+            let Some(told) = extrapolate(&states) else { continue };
             let mut values = series[0].values.clone();
-            values.insert(last.name.clone(), last.first + states.len() as i64);
+            values.insert(last.name.clone(), last.first + measured.len() as i64);
             let (error, states) = (told.past_error(), two_digits(told.next));
             found.push(Prediction { values, property: name.clone(), states, past: told.past, error });
         }
@@ -420,9 +424,10 @@ fn in_words(cell: &Cell, parameters: &[Parameter], first: bool) -> String {
             Some(_) if property.verdict != Verdict::Undecided => "  not as expected",
             _ => "",
         };
+        let reduced = if property.reduced { "  reduced" } else { "" };
         let verdict = paint(style, format!("{word:<10}"));
         let (name, time) = (&property.name, seconds(property.seconds));
-        text.push_str(&format!("  {values}{name:<16}  {verdict}  {states:>15}  {time:>9}{expected}\n"));
+        text.push_str(&format!("  {values}{name:<16}  {verdict}  {states:>15}  {time:>9}{reduced}{expected}\n"));
     }
     if cell.properties.is_empty() {
         let reason = cell.reason.as_deref().unwrap_or("nothing to check");

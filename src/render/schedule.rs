@@ -93,10 +93,16 @@ pub fn sections(schedule: &ScheduleReport) -> String {
     }
     for section in &schedule.sections {
         let SectionReport { number, laps, events, left_out, orders, longest_chain, then } = section;
-        let size = format!("{}, {} to keep", counted(events.len() as u64, "step"), counted(*orders, "order"));
+        let size = match (events.len() as u64, *orders) {
+            (0, _) => "no step".to_owned(),
+            (steps, 0) => format!("{}, in any order of processes", counted(steps, "step")),
+            (steps, orders) => format!("{}, {} to keep", counted(steps, "step"), counted(orders, "order")),
+        };
+        let chain =
+            if events.is_empty() { String::new() } else { format!("; at least {longest_chain} one after the other") };
         let _ = writeln!(
             text,
-            "\n{}{}: {size}; at least {longest_chain} one after the other{}",
+            "\n{}{}: {size}{chain}{}",
             paint(STRONG, format!("section {number}")),
             if *laps == 1 { String::new() } else { format!(", {laps} times") },
             if *left_out == 0 { String::new() } else { format!("; {} left out", counted(*left_out, "step")) }

@@ -17,6 +17,7 @@ use fabius_witness::format::ribbon;
 use fabius_witness::format::text::{self as trace, Layout};
 use fabius_witness::{Claim, Snapshot, Steps, Trace};
 use std::fmt::Write;
+use std::io::IsTerminal as _;
 
 /// More findings that say the same are named by their lines, not shown.
 const ALIKE_SHOWN_MAX: usize = 3;
@@ -30,6 +31,10 @@ const STEPS_SHOWN_MAX: usize = 80;
 const STEPS_AT_ENDS: (usize, usize) = (20, 50);
 /// The last state of a run is shown in this many lines.
 const ENDING_LINES_MAX: usize = 40;
+/// Columns before each line of a run.
+const INDENT: usize = 2;
+/// Runs are no narrower than this, however narrow the terminal is.
+const WIDTH_MIN: usize = 58;
 /// Columns for the values of a formula along a run.
 const RIBBON_WIDTH: usize = 78;
 /// Numbers of longer runs are not plotted.
@@ -168,11 +173,20 @@ pub fn counterexample(map: &SourceMap, example: &Counterexample, with_run: bool,
     findings::render(map, &finding) + "\n" + &run(map, &example.trace, &heading(example), as_diagram)
 }
 
+/// How runs are laid out, indented: as wide as the terminal, within reason; where there is none as wide as `COLUMNS` says.
+pub fn layout(ends: Option<(usize, usize)>) -> Layout {
+    let terminal = std::io::stdout().is_terminal().then(fabius_tui::columns).flatten().map(usize::from);
+    let columns = terminal.or_else(|| std::env::var("COLUMNS").ok()?.parse().ok());
+    let default = Layout::default().width;
+    let width = columns.map_or(default, |columns| columns.saturating_sub(INDENT).clamp(WIDTH_MIN, default));
+    Layout { width, ends, ..Layout::default() }
+}
+
 /// A run, below a heading: its steps, and where it ends.
 pub fn run(map: &SourceMap, run: &Trace, heading: &str, as_diagram: bool) -> String {
     let mut text = String::new();
     let many = STEPS_SHOWN_MAX < run.len();
-    let layout = Layout { ends: many.then_some(STEPS_AT_ENDS), ..Layout::default() };
+    let layout = layout(many.then_some(STEPS_AT_ENDS));
     let _ = writeln!(text, "{}", paint(STRONG, heading));
     if as_diagram {
         text.push_str(&diagram::text(run, map, "  "));
@@ -214,7 +228,7 @@ pub fn run(map: &SourceMap, run: &Trace, heading: &str, as_diagram: bool) -> Str
 /// Where a formula and its parts hold along a run.
 fn ribbon(trace: &Trace, layout: Layout) -> String {
     let Some(ribbon) = &trace.ribbon else { return String::new() };
-    let layout = Layout { width: RIBBON_WIDTH, ..layout };
+    let layout = Layout { width: RIBBON_WIDTH.min(layout.width), ..layout };
     let heading = ribbon::heading(trace).map_or_else(String::new, |heading| format!("{heading}:"));
     let says = |sentence: &String| format!("\n  {}", paint(FAINT, format!("it says: {sentence}")));
     let heading = format!("{}{}", paint(STRONG, heading), ribbon.sentence.as_ref().map_or_else(String::new, says));

@@ -15,7 +15,7 @@ active proctype P() { bit v; do :: q ! 0 :: q ! 1 :: q ? v; if :: seen < 9 -> se
 fn what_states_are_spent_on_is_told_with_what_may_be_done() {
     let model = MODEL.replace("if :: seen < 9 -> seen++ :: else fi", "seen = v");
     let text = on(&model, &[]).expect(0).says(", exhaustive").says("messages in q").says("places of P");
-    text.says("try: seen (line 1): nothing reads it: declare it `hidden`, or leave it out");
+    text.says("what to try:\n").says("  seen (line 1):\n    nothing reads it: declare it `hidden`, or leave it out\n");
     let report = tool::json(&on(MODEL, &["--json"]).expect(0), "cost.schema.json");
     let costs = report["costs"].as_array().expect("a list");
     let seen = costs.iter().find(|cost| cost["name"] == "seen").expect("a cost");

@@ -18,6 +18,7 @@ mod limits;
 mod mcp;
 mod merge;
 mod mutate;
+mod pictures;
 mod pin;
 #[cfg(unix)]
 mod processes;

@@ -19,14 +19,15 @@ fn json(run: &Run) -> Value {
 #[test]
 fn what_no_property_notices_is_named_first() {
     let told = run(&["models/semaphore.pml"]).expect(1);
-    let told = told.says("no property notices:").says("line 12  atomic dropped      atomic");
-    let told = told.says("line 12  assignment dropped  free-- → skip  safety: invalid end state");
+    let told = told.says("no property notices:").says("line 12:8   atomic dropped      atomic\n");
+    let told = told.says("noticed by safety: invalid end state\n").says("assignment dropped  free--\n");
+    assert!(told.out.lines().all(|line| line.chars().count() <= 80), "{}", told.out);
     told.says("14 mutants: 5 killed, 9 survived").says("not proved of the model, so not asked: gets_it");
     let report = json(&run(&["models/semaphore.pml", "--json"]).expect(1));
     assert_eq!((&report["killed"], &report["survived"], &report["not_checked"]), (&5.into(), &9.into(), &0.into()));
     assert_eq!(report["mutants"].as_array().map(Vec::len), Some(14));
     let asked = run(&["models/semaphore.pml", "--ltl", "[] (free <= 1)"]).expect(1);
-    asked.says("line  7  constant changed    1 → 2  formula: ");
+    asked.says("noticed by formula: ").says("constant changed    1 → 2\n");
 }
 
 #[test]

@@ -53,7 +53,7 @@ fn unfit(asked: &[Asked<'_>], settings: &Settings) -> Option<Finding> {
     if because.is_empty() {
         let names = listed(asked.iter().map(|asked| format!("`{}`", asked.name)), "or");
         let finding = Finding::new(Code::Contradiction, format!("`{}` does not suit {names}", option.flag));
-        return Some(finding.note(able(&option, SEARCHES.iter())).note(suits(option.feature)));
+        return Some(with_able(finding, &option, SEARCHES.iter()).note(suits(option.feature)));
     }
     Some(combined(nearest, &[vec![option], because].concat()))
 }
@@ -84,7 +84,7 @@ fn contradictory(asked: &Asked<'_>, settings: &Settings) -> Finding {
     let verb = if options.len() == 1 { "needs" } else { "need" };
     let headline = format!("{flags} {verb} {}", listed(needed.into_iter(), "or"));
     let finding = Finding::new(Code::Contradiction, headline);
-    options.iter().fold(finding, |finding, option| finding.note(able(option, asked.rows())))
+    options.iter().fold(finding, |finding, option| with_able(finding, option, asked.rows()))
 }
 
 /// What of the question makes options impossible: without it, some search would support them.
@@ -105,7 +105,7 @@ fn combined(asked: &Asked<'_>, conflict: &[RequestedOption]) -> Finding {
     let headline = format!("{flags} cannot be combined to check `{}`", asked.name);
     let plain = Asked { fairness: Fairness::None, progress: Progress::default(), ..asked.clone() };
     let finding = Finding::new(Code::Contradiction, headline);
-    conflict.iter().fold(finding, |finding, option| finding.note(able(option, plain.rows())))
+    conflict.iter().fold(finding, |finding, option| with_able(finding, option, plain.rows()))
 }
 
 /// The fewest options that no search supports together.
@@ -145,15 +145,25 @@ fn about_question(settings: &Settings) -> Vec<RequestedOption> {
     fair.into_iter().chain(progress).collect()
 }
 
-/// Which searches support an option.
-fn able<'r>(option: &RequestedOption, rows: impl Iterator<Item = &'r Row>) -> String {
-    let mut names: Vec<&str> = Vec::new();
+/// A finding with the searches that support an option, where the option is not just the name of one.
+fn with_able<'r>(finding: Finding, option: &RequestedOption, rows: impl Iterator<Item = &'r Row>) -> Finding {
+    let mut names: Vec<String> = Vec::new();
     for row in rows.filter(|row| row.supports(option.feature)) {
-        if !names.contains(&row.name) {
-            names.push(row.name);
+        // Of searches with the same name only some may support it: then what else they need is named.
+        let is_alone =
+            SEARCHES.iter().filter(|other| other.name == row.name).all(|other| other.supports(option.feature));
+        let needed = row.missing(std::slice::from_ref(option)).filter_map(|group| group.first());
+        let needed: Vec<String> = needed.filter(|_| !is_alone).map(|feature| feature.flag()).collect();
+        let with = if needed.is_empty() { String::new() } else { format!(" with `{}`", needed.join(" ")) };
+        let name = format!("{}{with}", row.name);
+        if !names.contains(&name) {
+            names.push(name);
         }
     }
-    format!("`{}` works with the search {}", option.flag, listed(names.iter().map(|name| (*name).to_owned()), "or"))
+    if matches!(names.as_slice(), [only] if option.flag.ends_with(&format!(" {only}"))) {
+        return finding;
+    }
+    finding.note(format!("`{}` works with the search {}", option.flag, listed(names.into_iter(), "or")))
 }
 
 /// The kinds of properties that an option suits.

@@ -18,6 +18,11 @@ pub(crate) struct Effects {
 }
 
 impl Effects {
+    /// Whether nothing but what is a process's own is among these.
+    pub(crate) fn is_own(&self) -> bool {
+        self.globals.is_empty() && self.sends.is_empty() && self.receives.is_empty() && !self.beyond
+    }
+
     /// Whether a statement that does this may matter to a condition that depends on that.
     pub(crate) fn touch(&self, read: &Self) -> bool {
         let same = |one: &(u32, Option<usize>), other: &(u32, Option<usize>)| {

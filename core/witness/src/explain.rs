@@ -74,6 +74,8 @@ pub struct WaitsFor {
     pub ahead: Vec<Forecast>,
     /// What it waits for may also change in other ways, such as by where a process stands.
     pub beyond: bool,
+    /// What it waits for depends on nothing but its own variables.
+    pub own: bool,
     /// In a dead state: processes that would let it go on if they could go on themselves; see [`crate::release`].
     pub on: Vec<u8>,
 }
@@ -146,9 +148,10 @@ pub fn explain(program: &Program, state: &State, backwards: impl Iterator<Item =
     release::Waiting { program, state }.find_releases(&mut waits);
     waits.retain(|wait| !process_statuses[usize::from(wait.pid)].end);
     let stuck_ones = || process_statuses.iter().filter(|status| !status.end);
+    let blamed: Vec<Vec<u8>> = process_statuses.iter().map(|status| last_writers(status, &changes)).collect();
     for status in stuck_ones() {
         // Who made the condition false is the first one to ask.
-        let blamed = last_writers(status, &changes);
+        let blamed = &blamed[usize::from(status.pid)];
         for wait in waits.iter_mut().filter(|wait| wait.pid == status.pid) {
             wait.on.sort_by_key(|pid| blamed.iter().position(|blamed| blamed == pid).unwrap_or(usize::MAX));
         }
@@ -159,7 +162,16 @@ pub fn explain(program: &Program, state: &State, backwards: impl Iterator<Item =
     let name = |pid: u8| process_statuses[usize::from(pid)].name.clone();
     let relations = relations(&waits, &circle, &name);
     let sentences = stuck_ones().map(sentence).chain(relations.iter().cloned()).collect();
-    let suggestion = suggestion(kind, &stuck.iter().map(|pid| name(*pid)).collect::<Vec<_>>().join(", "));
+    let names = stuck.iter().map(|pid| name(*pid)).collect::<Vec<_>>().join(", ");
+    let next_ones = circle.iter().cycle().skip(1);
+    let holds = circle.iter().zip(next_ones).all(|(pid, next)| blamed[usize::from(*pid)].contains(next));
+    let suggestion = match waits_for_itself(&stuck, &waits).filter(|_| kind == Cause::NobodyChanges) {
+        Some(pid) => format!(
+            "Nobody but {} changes what it waits for: check whether another way on is missing there, such as `else`.",
+            name(pid)
+        ),
+        None => suggestion(kind, holds, &names),
+    };
     Explanation { kind, stuck, waits, circle, relations, sentences, suggestion }
 }
 
@@ -185,6 +197,14 @@ pub fn explain_stop(program: &Program, state: &State, backwards: impl Iterator<I
     };
     explanation.suggestion = advice.to_owned();
     explanation
+}
+
+/// A process that is stuck where nothing but conditions on its own variables would let it go on, all of them false.
+fn waits_for_itself(stuck: &[u8], waits: &[WaitsFor]) -> Option<u8> {
+    stuck.iter().copied().find(|pid| {
+        let mut own = waits.iter().filter(|wait| wait.pid == *pid).peekable();
+        own.peek().is_some() && own.all(|wait| wait.own && wait.need == Needed::Condition)
+    })
 }
 
 /// Who waits for whom, in sentences; of those who wait in no circle, what others may still do about it.
@@ -229,7 +249,8 @@ fn sentence(status: &ProcessStatus) -> String {
     format!("{} waits {}.", status.name, reasons.join(", and "))
 }
 
-fn suggestion(kind: Cause, names: &str) -> String {
+/// `holds` says that each process in a circle waits for a condition that the next one made false: for what that one holds.
+fn suggestion(kind: Cause, holds: bool, names: &str) -> String {
     let advice = match kind {
         Cause::MissingEndLabel => {
             return format!("If {names} may wait here for ever, give this place a label that begins with `end`.");
@@ -240,6 +261,9 @@ fn suggestion(kind: Cause, names: &str) -> String {
             "A rendezvous needs two: check who should be at the other half, or give the channel room for a message."
         }
         Cause::NobodyChanges => "Check who should have made the condition true, and whether it was true too early.",
+        Cause::CyclicWait if !holds => {
+            "Each of them does what another one waits for only after its own wait: let one do it before, or let all ask in the same order."
+        }
         Cause::CyclicWait => "Let all processes ask in the same order, or let one of them give up what it holds.",
         Cause::Unknown => "Check whether the processes that are left can still bring about what is waited for.",
     };
@@ -333,7 +357,8 @@ impl<'a> WaitAnalysis<'a> {
         let others = (0..self.state.processes.len()).filter(|other| *other != pid);
         let ahead = others.flat_map(|other| self.touching(other, &read, (pid as u8, edge))).collect();
         let text = statement_text(self.program.statement(self.program.process_of(edge), edge)).to_owned();
-        Some(WaitsFor { pid: pid as u8, edge, text, need, ahead, beyond: read.beyond, on: Vec::new() })
+        let (beyond, own) = (read.beyond, read.is_own());
+        Some(WaitsFor { pid: pid as u8, edge, text, need, ahead, beyond, own, on: Vec::new() })
     }
 
     /// The statements that a process may come to and that touch what another one depends on.

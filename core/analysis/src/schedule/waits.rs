@@ -66,6 +66,7 @@ impl Question<'_> {
         explored: &mut Explored,
         report: &ScheduleReport,
     ) -> Result<Option<ScheduleReport>, String> {
+        self.begins(Stage::Waits);
         let has_checkers =
             self.places(explored, By::Type).is_some_and(|places| !places.checkers(&self.program).is_empty());
         if has_checkers {

@@ -377,7 +377,10 @@ fn a_longer_look_says_no_less_wherever_it_is_ended() {
     let unfinished = LOCKS.replace("bool a, b;", "bool a, b;\nint n;").replace("b = false;", "b = false; n++;");
     for (text, waits) in [(LOCKS, 2), (&unfinished, 0)] {
         let (whole, events) = ended_at(text, usize::MAX);
-        let brief = events.iter().position(|event| matches!(event, ScheduleProgress::Begins(Stage::Telling))).unwrap();
+        let brief = events
+            .iter()
+            .position(|event| matches!(event, ScheduleProgress::Begins(Stage::Telling)))
+            .expect("the brief look tells what it found");
         assert!(brief + 1 < events.len(), "a longer look follows: {events:?}");
         for event in brief + 1..events.len() {
             let (report, _) = ended_at(text, event);

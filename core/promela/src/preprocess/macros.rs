@@ -82,9 +82,11 @@ impl Preprocessor<'_> {
         let via = self.map.add_expansion(Expansion { kind: ExpansionKind::Macro, name: shown, call });
         let mut tokens = self.substitute(&definition, arguments, via);
         if self.is_proposition(&definition) {
-            let mark = |byte| PpToken { kind: PpKind::Punct(byte), edge: true, ..name };
-            tokens.insert(0, mark(b'('));
-            tokens.push(mark(b')'));
+            // They come from where what they enclose does, so that all of it goes by the name of the macro.
+            let mark = |byte, span| PpToken { kind: PpKind::Punct(byte), edge: true, span, ..name };
+            let [first, last] = [tokens.first(), tokens.last()].map(|token| token.map_or(name.span, |it| it.span));
+            tokens.insert(0, mark(b'(', first));
+            tokens.push(mark(b')', last));
         }
         if let Some(first) = tokens.first_mut() {
             (first.space, first.first, first.edge) = (name.space, name.first, true);

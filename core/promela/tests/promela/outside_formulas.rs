@@ -70,6 +70,16 @@ fn a_macro_is_a_proposition() {
 }
 
 #[test]
+fn a_macro_is_named_as_the_formula_names_it() {
+    let (_, program, _) = load(MODEL, "[] (both -> <> q) && <> !p", Options::NONE);
+    let properties = program.unwrap().properties;
+    let wanted = properties.iter().find(|property| property.name == "wanted").unwrap();
+    let mut names: Vec<&str> = wanted.names.iter().map(|(_, name)| name.as_str()).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["both", "p", "q"]);
+}
+
+#[test]
 fn the_spellings_of_spin_f_are_read() {
     assert_eq!(read(r"[] p /\ <> q"), read("[] p && <> q"));
     assert_eq!(read(r"p \/ not q"), read("p || !q"));

@@ -214,7 +214,11 @@ impl<'g> Problem<'g> {
         found.ranked.sort_by_cached_key(|solution| {
             let kinds: BTreeSet<u16> = solution.waits.iter().flat_map(|wait| [wait.at.kind, wait.other]).collect();
             let places: u32 = solution.waits.iter().map(|wait| u32::from(wait.last - wait.first)).sum();
-            let values = solution.waits.iter().filter(|wait| self.vocabulary.is_value(wait.other)).count();
+            let of_values = || solution.waits.iter().filter(|wait| self.vocabulary.is_value(wait.other));
+            // One test for several waits is easier to follow than several.
+            let tests: BTreeSet<(u16, u16, u16)> =
+                of_values().map(|wait| (wait.other, wait.first, wait.last)).collect();
+            let values = (of_values().count(), tests.len());
             (solution.gives_up.len(), Reverse(solution.kept), values, kinds.len(), places, solution.waits.clone())
         });
         (found.checks, found.work) = (self.checks, self.work());

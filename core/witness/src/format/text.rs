@@ -331,7 +331,7 @@ impl<'a> Page<'a> {
             };
             return told.flat_map(wrapped).collect();
         }
-        let mut lines = vec![vec![(Style::Error, self.verdict())]];
+        let mut lines: Vec<Line> = self.verdict().map(|verdict| vec![(Style::Error, verdict)]).into_iter().collect();
         lines.extend(self.propositions());
         let operands = self.trace.last.processes.iter().flat_map(operands).collect();
         let changes = last_changes(operands, self.trace.steps.backwards());
@@ -359,15 +359,17 @@ impl<'a> Page<'a> {
         told.map(|part| vec![(Style::Plain, part)])
     }
 
-    fn verdict(&self) -> String {
-        match self.trace.claim {
+    /// What is wrong in the end; nothing of a run that only leads somewhere.
+    fn verdict(&self) -> Option<String> {
+        let verdict = match self.trace.claim {
             Claim::InvalidEnd => "Nothing can move, and not every process is where it may stop.".to_owned(),
             Claim::Fault(Fault::AssertionFailed) => "The assertion does not hold.".to_owned(),
             Claim::Fault(Fault::ClaimCompleted) => "The run violates the property here, however it goes on.".to_owned(),
             Claim::Fault(fault) => format!("The last step fails: {fault}."),
-            Claim::Reaches => "The run ends here.".to_owned(),
             Claim::Cycle { .. } => "Nothing can move any more; the last state lasts for ever.".to_owned(),
-        }
+            Claim::Reaches => return None,
+        };
+        Some(verdict)
     }
 
     fn status(&self, status: &ProcessStatus, changes: &Changes<'_>) -> Vec<Line> {

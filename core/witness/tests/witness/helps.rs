@@ -109,6 +109,24 @@ fn a_message_that_does_not_match_closes_no_circle() {
     let circle = dead(&model(5), &[]);
     assert_eq!(circle.kind, Cause::CyclicWait);
     assert_eq!(circle.relations, ["They wait for each other: A[0] waits for B[1] waits for A[0]."]);
+    // Neither holds anything that it could give up.
+    let advice = "Each of them does what another one waits for only after its own wait: let one do it before, or let all ask in the same order.";
+    assert_eq!(circle.suggestion, advice);
+}
+
+#[test]
+fn whoever_waits_for_its_own_variables_is_told_apart() {
+    let own = dead("active proctype A() { byte i = 3; i < 2; skip }", &[]);
+    assert_eq!(own.kind, Cause::NobodyChanges);
+    let advice =
+        "Nobody but A[0] changes what it waits for: check whether another way on is missing there, such as `else`.";
+    assert_eq!(own.suggestion, advice);
+    let shared = dead("byte i = 3; active proctype A() { i < 2; skip }", &[]);
+    let advice = "Check who should have made the condition true, and whether it was true too early.";
+    assert_eq!((shared.kind, shared.suggestion.as_str()), (Cause::NobodyChanges, advice));
+    // One of two ways on waits for others.
+    let both = dead("byte j = 3; active proctype A() { byte i = 3; if :: i < 2 :: j < 2 fi; skip }", &[]);
+    assert_eq!((both.kind, both.suggestion.as_str()), (Cause::NobodyChanges, advice));
 }
 
 #[test]
@@ -126,6 +144,8 @@ fn locks_taken_in_another_order_are_a_circle() {
     let circle = dead(text, &[0, 0, 1, 1]);
     assert_eq!(circle.kind, Cause::CyclicWait);
     assert_eq!(circle.relations, ["They wait for each other: P[0] waits for Q[1] waits for P[0]."]);
+    let advice = "Let all processes ask in the same order, or let one of them give up what it holds.";
+    assert_eq!(circle.suggestion, advice);
 }
 
 #[test]
