@@ -179,34 +179,7 @@ fn shown(report: &MutationReport) -> String {
         let _ = writeln!(text, "no property of the model was proved, so none can notice a change: {found}{stopped}");
         return text;
     }
-    let place = |mutant: &MutantReport| format!("{}:{}", mutant.line, mutant.column);
-    let width = report.mutants.iter().map(|mutant| place(mutant).len()).max().unwrap_or(0);
-    let mut listed = |title: String, mutants: &[&MutantReport]| {
-        let _ = writeln!(text, "{title}");
-        for mutant in mutants {
-            let _ = writeln!(text, "  line {:<width$}  {}", place(mutant), change(mutant));
-        }
-    };
-    let of = |outcome| report.mutants.iter().filter(move |mutant| mutant.outcome == outcome);
-    let survived: Vec<&MutantReport> = of(MutantOutcome::Survived).collect();
-    if !survived.is_empty() {
-        listed(paint(BAD, "no property notices:"), &survived);
-    }
-    for (why, mutants) in by_words(of(MutantOutcome::Undecided)) {
-        listed(format!("{} {why}", paint(UNSURE, "not known:")).trim_end().to_owned(), &mutants);
-    }
-    let mut room = KILLED_SHOWN_MAX;
-    for (by, mutants) in by_words(of(MutantOutcome::Killed)) {
-        let shown = &mutants[..mutants.len().min(room)];
-        room -= shown.len();
-        if !shown.is_empty() {
-            listed(format!("{} {by}", paint(GOOD, "noticed by")), shown);
-        }
-    }
-    let left = of(MutantOutcome::Killed).count().saturating_sub(KILLED_SHOWN_MAX);
-    if 0 < left {
-        let _ = writeln!(text, "{}", paint(FAINT, format!("… and {left} more; --json lists them all")));
-    }
+    text.push_str(&mutants(report));
     text.push('\n');
     let figures = [(report.killed, "killed"), (report.survived, "survived"), (report.undecided, "undecided")];
     let figures: Vec<String> = figures
@@ -259,6 +232,40 @@ fn not_proved(verdict: Verdict) -> &'static str {
         // A proof that rests on less than all states.
         Verdict::Holds => "not known to hold in every state",
     }
+}
+
+/// The mutants that no property notices, those of which that is not known, and those that were killed, by who noticed them.
+fn mutants(report: &MutationReport) -> String {
+    let mut text = String::new();
+    let place = |mutant: &MutantReport| format!("{}:{}", mutant.line, mutant.column);
+    let width = report.mutants.iter().map(|mutant| place(mutant).len()).max().unwrap_or(0);
+    let mut listed = |title: String, mutants: &[&MutantReport]| {
+        let _ = writeln!(text, "{title}");
+        for mutant in mutants {
+            let _ = writeln!(text, "  line {:<width$}  {}", place(mutant), change(mutant));
+        }
+    };
+    let of = |outcome| report.mutants.iter().filter(move |mutant| mutant.outcome == outcome);
+    let survived: Vec<&MutantReport> = of(MutantOutcome::Survived).collect();
+    if !survived.is_empty() {
+        listed(paint(BAD, "no property notices:"), &survived);
+    }
+    for (why, mutants) in by_words(of(MutantOutcome::Undecided)) {
+        listed(format!("{} {why}", paint(UNSURE, "not known:")).trim_end().to_owned(), &mutants);
+    }
+    let mut room = KILLED_SHOWN_MAX;
+    for (by, mutants) in by_words(of(MutantOutcome::Killed)) {
+        let shown = &mutants[..mutants.len().min(room)];
+        room -= shown.len();
+        if !shown.is_empty() {
+            listed(format!("{} {by}", paint(GOOD, "noticed by")), shown);
+        }
+    }
+    let left = of(MutantOutcome::Killed).count().saturating_sub(KILLED_SHOWN_MAX);
+    if 0 < left {
+        let _ = writeln!(text, "{}", paint(FAINT, format!("… and {left} more; --json lists them all")));
+    }
+    text
 }
 
 /// Mutants by what is said of all of them: who noticed them and how, or why nothing is known. In the order of the first of each.

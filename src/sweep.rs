@@ -21,6 +21,8 @@ use std::time::{Duration, Instant};
 
 /// A sweep has at most this many cells.
 const CELLS_MAX: usize = 10_000;
+/// What took less time than this says nothing of how long more states take.
+const SECONDS_MIN: f64 = 0.1;
 
 /// The flags of a sweep.
 #[derive(Args, Debug, Clone, Default)]
@@ -120,6 +122,9 @@ struct Prediction {
     property: String,
     /// The states expected, rounded to two digits.
     states: f64,
+    /// The seconds expected, if each state takes as long as with the last value; nothing where that one was done too soon to tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seconds: Option<f64>,
     /// Of each value from the third on: what was expected, divided by what was measured.
     past: Vec<f64>,
     #[serde(skip)]
@@ -351,7 +356,7 @@ impl Cell {
 }
 
 /// What the next value of the last parameter will cost, for each combination of the others and each property.
-fn predictions(parameters: &[Parameter], cells: &[Cell]) -> Vec<Prediction> {
+fn predictions<'c>(parameters: &[Parameter], cells: &'c [Cell]) -> Vec<Prediction> {
     let Some(last) = parameters.last() else { return Vec::new() };
     let mut found = Vec::new();
     let per_series = (last.last - last.first + 1) as usize;
@@ -359,18 +364,18 @@ fn predictions(parameters: &[Parameter], cells: &[Cell]) -> Vec<Prediction> {
         let names = series.first().map_or(&[][..], |cell| &cell.properties[..]).iter().map(|property| &property.name);
         for name in names {
             // Numbers of states of different searches tell nothing of each other: those of the last one count.
-            let explored = |cell: &Cell| {
-                let property = cell.properties.iter().find(|property| property.name == *name)?;
-                property.exhaustive.then_some((property.search, property.reduced, property.states))
-            };
-            let measured: Vec<(&str, bool, u64)> = series.iter().map_while(explored).collect();
-            let alike = measured.chunk_by(|one, next| (one.0, one.1) == (next.0, next.1)).last();
-            let states: Vec<u64> = alike.unwrap_or_default().iter().map(|(_, _, states)| *states).collect();
+            let named = |cell: &'c Cell| cell.properties.iter().find(|property| property.name == *name);
+            let explored = |cell| named(cell).filter(|property| property.exhaustive);
+            let measured: Vec<&Measured> = series.iter().map_while(explored).collect();
+            let alike = measured.chunk_by(|one, next| (one.search, one.reduced) == (next.search, next.reduced)).last();
+            let states: Vec<u64> = alike.unwrap_or_default().iter().map(|property| property.states).collect();
             let Some(told) = extrapolate(&states) else { continue };
             let mut values = series[0].values.clone();
             values.insert(last.name.clone(), last.first + measured.len() as i64);
             let (error, states) = (told.past_error(), two_digits(told.next));
-            found.push(Prediction { values, property: name.clone(), states, past: told.past, error });
+            let last = measured.last().filter(|last| SECONDS_MIN <= last.seconds);
+            let seconds = last.map(|last| last.seconds * states / last.states.max(1) as f64);
+            found.push(Prediction { values, property: name.clone(), states, seconds, past: told.past, error });
         }
     }
     found
@@ -385,7 +390,8 @@ fn two_digits(value: f64) -> f64 {
 impl Prediction {
     fn in_words(&self) -> String {
         let (values, property, states) = (in_line(&self.values), &self.property, rough(self.states));
-        format!("{values}: about {states} states are expected for {property}; {}\n", self.error)
+        let time = self.seconds.map_or_else(String::new, |needed| format!(" and {}", seconds(needed)));
+        format!("{values}: about {states} states{time} are expected for {property}; {}\n", self.error)
     }
 }
 

@@ -81,6 +81,17 @@ fn the_next_value_is_foretold_by_the_last_factor() {
         reduced.out
     );
     reduced.says("N = 8: about ").says("the one earlier prediction was ");
+    // What took long enough says how long the next one takes, if a state takes as long; what did not says nothing.
+    let long = json(&run(&[model, "--sweep", "N=2..6", "--no-reduction", "--json"]).expect(0));
+    let (last, next) = (&long["cells"][4]["properties"][0], &long["predictions"][0]);
+    let figure = |of: &Value, key: &str| of[key].as_f64().expect("a number");
+    match next.get("seconds") {
+        Some(_) => {
+            let expected = figure(last, "seconds") * figure(next, "states") / figure(last, "states");
+            assert!((figure(next, "seconds") - expected).abs() < 1e-9, "{next}");
+        }
+        None => assert!(figure(last, "seconds") < 0.1, "{last}"),
+    }
     let two = json(&run(&[model, "--sweep", "N=2..6", "--json"]).expect(0));
     assert_eq!(two["predictions"], Value::Array(Vec::new()), "{two}");
     let violated = run(&["models/philosophers_once.pml", "--sweep", "N=2..5", "--json"]).expect(1);

@@ -11,8 +11,6 @@ use std::collections::{BTreeMap, VecDeque};
 const SAMPLES_MAX: usize = 120;
 /// This many different reasons for which cycles were rejected are kept.
 const REASONS_MAX: usize = 6;
-/// A forecast needs this many samples.
-const FORECAST_SAMPLES_MIN: usize = 8;
 
 /// A property of the model, and what is known of it: for all runs from the initial state, with nobody held.
 #[derive(Clone, PartialEq, Debug)]
@@ -69,17 +67,6 @@ pub struct Round {
     pub frontier: u64,
 }
 
-/// What is to be expected, from the lowest to the highest.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Forecast {
-    /// States in all.
-    pub states: (u64, u64),
-    /// Seconds that are left.
-    pub seconds: (f64, f64),
-    /// Memory in all.
-    pub bytes: (u64, u64),
-}
-
 /// What is known of searches.
 #[derive(Clone, Default, Debug)]
 pub struct Watch {
@@ -111,6 +98,9 @@ pub struct Watch {
     pub reasons: Vec<(String, u64)>,
     /// The properties, in their order.
     pub indicators: Vec<Indicator>,
+    /// What the last search of each property that explored everything needed. From a search that runs, nothing can be told about how
+    /// large it will be: the share of steps that lead to new states hardly changes to its end.
+    pub before: BTreeMap<String, Progress>,
     /// The memory that a search may use.
     pub memory_max: Option<u64>,
     /// The search that runs, or ran last, is one from a state: from which, and who is held. It says nothing of the
@@ -125,8 +115,21 @@ impl Watch {
             running: true,
             indicators: properties.iter().map(|name| Indicator::new(name, "waits")).collect(),
             memory_max: settings.limits.memory_bytes_max,
+            before: std::mem::take(&mut self.before),
             ..Self::default()
         };
+    }
+
+    /// The model is another one, perhaps with properties of the same names.
+    pub fn forget(&mut self) {
+        *self = Self { before: std::mem::take(&mut self.before), ..Self::default() };
+    }
+
+    /// What the property that is searched needed the last time that everything was explored.
+    pub fn last_time(&self) -> Option<Progress> {
+        let is_asked =
+            self.goal == Some(Goal::Violation) && self.indicators.iter().any(|indicator| self.is_at(indicator));
+        self.before.get(&self.property).copied().filter(|_| is_asked)
     }
 
     /// A search from a state is about to start; what is known of the model stays. A check that runs is stopped by it.
@@ -141,8 +144,8 @@ impl Watch {
                 indicator.reason = violation;
             }
         }
-        let memory_max = settings.limits.memory_bytes_max;
-        *self = Self { running: true, indicators, memory_max, local: Some(from), ..Self::default() };
+        let (memory_max, before) = (settings.limits.memory_bytes_max, std::mem::take(&mut self.before));
+        *self = Self { running: true, indicators, before, memory_max, local: Some(from), ..Self::default() };
     }
 
     /// What ran is over.
@@ -202,14 +205,18 @@ impl Watch {
             Event::Look { look, .. } => self.looked(look),
             Event::Rejected { cycle, .. } => self.rejected(cycle.reason),
             Event::PropertyDone { property } => {
+                let needed = Progress {
+                    states: property.states,
+                    transitions: property.transitions,
+                    depth: property.depth,
+                    memory_bytes: property.memory_bytes,
+                    seconds: property.seconds,
+                };
                 if property.name == self.property {
-                    self.progress = Progress {
-                        states: property.states,
-                        transitions: property.transitions,
-                        depth: property.depth,
-                        memory_bytes: property.memory_bytes,
-                        seconds: property.seconds,
-                    };
+                    self.progress = needed;
+                }
+                if property.exhaustive && self.local.is_none() {
+                    self.before.insert(property.name.clone(), needed);
                 }
                 self.judge(&property);
             }
@@ -292,35 +299,6 @@ impl Watch {
             .collect()
     }
 
-    /// What is to be expected, if the share of transitions that lead to new states goes on falling as it does; `None`
-    /// while it does not fall.
-    pub fn forecast(&self) -> Option<Forecast> {
-        if self.samples.len() < FORECAST_SAMPLES_MIN {
-            return None;
-        }
-        let at = |index: usize| self.samples[index];
-        let (first, middle, last) = (at(0), at(self.samples.len() / 2), at(self.samples.len() - 1));
-        let share = |from: Sample, to: Sample| {
-            let transitions = to.transitions.saturating_sub(from.transitions);
-            (transitions > 0).then(|| to.states.saturating_sub(from.states) as f64 / transitions as f64)
-        };
-        let (before, now) = (share(first, middle)?, share(middle, last)?);
-        let between = last.states.saturating_sub(first.states) as f64 / 2.0;
-        if before <= now * 1.01 || between < 1.0 {
-            return None;
-        }
-        let left = now * between / (before - now);
-        let (low, high) = (left / 2.0, left * 2.0);
-        let rate = self.rate().max(1.0);
-        let per_state = self.progress.memory_bytes as f64 / self.progress.states.max(1) as f64;
-        let all = |left: f64| self.progress.states.saturating_add(left as u64);
-        Some(Forecast {
-            states: (all(low), all(high)),
-            seconds: (low / rate, high / rate),
-            bytes: ((all(low) as f64 * per_state) as u64, (all(high) as f64 * per_state) as u64),
-        })
-    }
-
     /// In how many seconds the memory is full, if it goes on like this.
     pub fn memory_full_in(&self) -> Option<f64> {
         let (first, last) = (self.samples.front()?, self.samples.back()?);
@@ -334,23 +312,17 @@ impl Watch {
 mod tests {
     use super::*;
 
-    fn search(states_in_all: f64) -> Watch {
-        let mut watch = Watch { running: true, memory_max: Some(1 << 30), ..Watch::default() };
-        let (mut states, mut transitions) = (0.0, 0.0);
-        for tick in 0..40 {
-            let share = 1.0 - states / states_in_all;
-            transitions += 1000.0;
-            states += 1000.0 * share;
-            let progress = Progress {
-                states: states as u64,
-                transitions: transitions as u64,
-                depth: 5,
-                memory_bytes: states as u64 * 20,
-                seconds: f64::from(tick) / 10.0,
-            };
-            watch.progressed(progress);
-        }
-        watch
+    /// What a check of the safety of a model tells.
+    fn events_of(text: &str, settings: &Settings) -> Vec<Event> {
+        let settings = Settings { properties: vec!["safety".to_owned()], ..settings.clone() };
+        let loaded = fabius_engine::load("m.pml", text.to_owned(), &[], &mut |_, _| None, &settings);
+        let mut events = Vec::new();
+        let (cancel, now) = (fabius_base::Cancel::new(), || std::time::Duration::ZERO);
+        let mut observe = |event: Event| events.push(event);
+        let mut context =
+            fabius_engine::CheckContext { cancel: &cancel, now: &now, observe: &mut observe, controls: None };
+        fabius_engine::check(&loaded, &settings, &mut context);
+        events
     }
 
     #[test]
@@ -384,15 +356,9 @@ mod tests {
 
     #[test]
     fn a_violation_stays_known_when_a_search_from_a_state_ends_the_check() {
-        let text = "bool a; active proctype P() { a = 1 } active proctype Q() { assert(!a) }".to_owned();
-        let settings = Settings { schedule: true, properties: vec!["safety".to_owned()], ..Settings::default() };
-        let loaded = fabius_engine::load("m.pml", text, &[], &mut |_, _| None, &settings);
-        let mut events = Vec::new();
-        let (cancel, now) = (fabius_base::Cancel::new(), || std::time::Duration::ZERO);
-        let mut observe = |event: Event| events.push(event);
-        let mut context =
-            fabius_engine::CheckContext { cancel: &cancel, now: &now, observe: &mut observe, controls: None };
-        fabius_engine::check(&loaded, &settings, &mut context);
+        let settings = Settings { schedule: true, ..Settings::default() };
+        let text = "bool a; active proctype P() { a = 1 } active proctype Q() { assert(!a) }";
+        let mut events = events_of(text, &settings);
         let ended = events.iter().position(|event| matches!(event, Event::PropertyDone { .. })).expect("an end");
         let mut watch = Watch::default();
         events.drain(..ended).for_each(|event| watch.told(event));
@@ -403,17 +369,54 @@ mod tests {
     }
 
     #[test]
-    fn a_forecast_brackets_the_truth() {
-        let watch = search(60_000.0);
-        let forecast = watch.forecast().expect("the share of new states falls");
-        assert!(forecast.states.0 <= 60_000 && 60_000 <= forecast.states.1, "{forecast:?}");
-        assert!(forecast.seconds.0 < forecast.seconds.1);
+    fn what_the_last_complete_search_needed_stands_beside_the_next_one() {
+        let settings = Settings::default();
+        let names = ["safety".to_owned()];
+        let mut watch = Watch::default();
+        let check = |watch: &mut Watch, text: &str| {
+            watch.begin(&settings, &names);
+            let mut last_time = None;
+            for event in events_of(text, &settings) {
+                watch.told(event);
+                last_time = last_time.or(watch.last_time().map(|before| before.states));
+            }
+            watch.end();
+            last_time
+        };
+        let (three, five) = (
+            "byte x; active proctype P() { do :: x < 3 -> x++ :: x == 3 -> x = 0 od }",
+            "byte x; active proctype P() { do :: x < 5 -> x++ :: x == 5 -> x = 0 od }",
+        );
+        assert_eq!(check(&mut watch, three), None);
+        let needed = watch.progress.states;
+        assert!(0 < needed);
+        // The text is another one.
+        watch.forget();
+        assert_eq!(check(&mut watch, five), Some(needed));
+        assert!(needed < watch.progress.states);
+        // What was not explored to its end says nothing, nor does a search from a state, nor is anything said beside that.
+        let before = watch.progress.states;
+        assert_eq!(check(&mut watch, "byte x; active proctype P() { x++; assert(false) }"), Some(before));
+        assert_eq!(watch.before["safety"].states, before);
+        watch.begin_local(&settings, "step 1".to_owned());
+        for event in events_of(three, &settings) {
+            watch.told(event);
+            assert_eq!(watch.last_time(), None);
+        }
+        assert_eq!(watch.before["safety"].states, before);
     }
 
     #[test]
-    fn where_everything_is_new_nothing_is_promised() {
-        assert_eq!(search(f64::INFINITY).forecast(), None);
-        assert!(search(f64::INFINITY).memory_full_in().is_some());
+    fn when_memory_is_full_follows_from_how_it_grows() {
+        let mut watch = Watch { running: true, memory_max: Some(1_000), ..Watch::default() };
+        assert_eq!(watch.memory_full_in(), None);
+        for tick in 0..5_u8 {
+            let progress =
+                Progress { memory_bytes: 100 * u64::from(tick), seconds: f64::from(tick), ..Progress::default() };
+            watch.progressed(progress);
+        }
+        let left = watch.memory_full_in().expect("it grows");
+        assert!((left - 6.0).abs() < 1e-9, "600 bytes are left, and 100 are needed in a second: {left}");
     }
 
     #[test]

@@ -4,7 +4,6 @@ use super::{drive, search};
 use crate::message::Effect;
 use crate::model::{Known, Model, Overlay, Panel, Source, Tone};
 use crate::session::Session;
-use crate::watch::Watch;
 use fabius_engine::Loaded;
 use fabius_explore::Exploration;
 use std::sync::Arc;
@@ -49,7 +48,7 @@ fn forget(model: &mut Model, effects: &mut Vec<Effect>) {
     }
     model.work += 1;
     model.check = 0;
-    model.watch = Watch::default();
+    model.watch.forget();
     model.known = Known::default();
     (model.frozen, model.seeking, model.next_other) = (None, None, 0);
     if matches!(model.overlay, Some(Overlay::Popup(_))) {

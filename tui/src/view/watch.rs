@@ -98,7 +98,7 @@ fn figures(model: &Model, buffer: &mut Buffer, area: Rect) {
         figure(theme, "memory", fill(theme, watch, room)),
         figure(theme, "time", plain(duration(progress.seconds))),
     ];
-    lines.extend(forecast(theme, watch));
+    lines.extend(outlook(theme, watch));
     for (row, line) in lines.iter().enumerate() {
         put(buffer, area, row as u16, line, theme);
     }
@@ -149,24 +149,15 @@ fn bar(theme: Theme, share: f64, columns: usize) -> String {
     (0..columns).map(|column| theme.eighths(eighths.saturating_sub(column * 8))).collect()
 }
 
-fn forecast(theme: Theme, watch: &Watch) -> Vec<Line<'static>> {
+/// What the last complete search needed, which is the best that is known of this one; and when memory is full.
+fn outlook(theme: Theme, watch: &Watch) -> Vec<Line<'static>> {
     if !watch.running || watch.paused {
         return Vec::new();
     }
     let mut lines = Vec::new();
-    match watch.forecast() {
-        Some(forecast) => {
-            let (low, high) = forecast.states;
-            let left = format!("{} to {} left", duration(forecast.seconds.0), duration(forecast.seconds.1));
-            lines.push(figure(theme, "forecast", plain(format!("{} to {} states", rounded(low), rounded(high)))));
-            lines.push(figure(theme, "", plain(left)));
-            let bytes = format!("{} to {}", memory(forecast.bytes.0), memory(forecast.bytes.1));
-            lines.push(figure(theme, "", plain(bytes)));
-        }
-        None => {
-            let said = "no end in sight yet";
-            lines.push(figure(theme, "forecast", vec![span(said, theme.quiet())]));
-        }
+    if let Some(before) = watch.last_time() {
+        let said = format!("{} states in {}", grouped(before.states), duration(before.seconds));
+        lines.push(figure(theme, "last time", vec![span(said, theme.quiet())]));
     }
     if let Some(seconds) = watch.memory_full_in().filter(|seconds| *seconds < 600.0) {
         let said = format!("memory full in {} at this rate", duration(seconds));
