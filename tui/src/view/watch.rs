@@ -98,7 +98,7 @@ fn figures(model: &Model, buffer: &mut Buffer, area: Rect) {
         figure(theme, "memory", fill(theme, watch, room)),
         figure(theme, "time", plain(duration(progress.seconds))),
     ];
-    lines.extend(outlook(theme, watch));
+    lines.extend(estimates(theme, watch));
     for (row, line) in lines.iter().enumerate() {
         put(buffer, area, row as u16, line, theme);
     }
@@ -150,7 +150,7 @@ fn bar(theme: Theme, share: f64, columns: usize) -> String {
 }
 
 /// What the last complete search needed, which is the best that is known of this one; and when memory is full.
-fn outlook(theme: Theme, watch: &Watch) -> Vec<Line<'static>> {
+fn estimates(theme: Theme, watch: &Watch) -> Vec<Line<'static>> {
     if !watch.running || watch.paused {
         return Vec::new();
     }
