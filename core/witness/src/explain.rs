@@ -167,7 +167,7 @@ pub fn explain(program: &Program, state: &State, backwards: impl Iterator<Item =
     let holds = circle.iter().zip(next_ones).all(|(pid, next)| blamed[usize::from(*pid)].contains(next));
     let suggestion = match waits_for_itself(&stuck, &waits).filter(|_| kind == Cause::NobodyChanges) {
         Some(pid) => format!(
-            "Nobody but {} changes what it waits for: check whether another way on is missing there, such as `else`.",
+            "No other process can change what {} waits for: check whether another way on is missing there, such as `else`.",
             name(pid)
         ),
         None => suggestion(kind, holds, &names),

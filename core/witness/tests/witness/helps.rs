@@ -118,8 +118,7 @@ fn a_message_that_does_not_match_closes_no_circle() {
 fn whoever_waits_for_its_own_variables_is_told_apart() {
     let own = dead("active proctype A() { byte i = 3; i < 2; skip }", &[]);
     assert_eq!(own.kind, Cause::NobodyChanges);
-    let advice =
-        "Nobody but A[0] changes what it waits for: check whether another way on is missing there, such as `else`.";
+    let advice = "No other process can change what A[0] waits for: check whether another way on is missing there, such as `else`.";
     assert_eq!(own.suggestion, advice);
     let shared = dead("byte i = 3; active proctype A() { i < 2; skip }", &[]);
     let advice = "Check who should have made the condition true, and whether it was true too early.";
