@@ -5,7 +5,9 @@ use crate::render::numbers::counted;
 use crate::stop::Interrupts;
 use crate::{check, exit, output};
 use clap::{Args, ValueEnum};
-use fabius_analysis::state_graph::{Grouping, StateGraph, automata, dot, mermaid, state_graph, svg};
+use fabius_analysis::state_graph::{
+    DRAWN_NODES_MAX, Grouping, STATES_MAX, StateGraph, automata, dot, mermaid, state_graph, svg,
+};
 use fabius_base::Cancel;
 use fabius_engine::{Loaded, TOOL, VERSION};
 use fabius_supervise::{Timer, Unfinished, Voice, memory};
@@ -23,9 +25,6 @@ Exit codes:
   2  it is a part: a limit was reached
   3  the input is faulty (the model, a file or a flag), or the output cannot be written
   4  an internal error of fabius";
-
-/// A picture with more nodes cannot be read.
-const NODES_MAX: usize = 300;
 
 /// The flags of `fabius graph`.
 #[derive(Args, Debug, Clone)]
@@ -103,9 +102,9 @@ pub fn run(args: &Graph) -> u8 {
     };
     let (name, graph) = graph;
     let nodes = graph.nodes.len();
-    if NODES_MAX < nodes && matches!(args.format, GraphFormat::Svg | GraphFormat::Mermaid) {
+    if DRAWN_NODES_MAX < nodes && matches!(args.format, GraphFormat::Svg | GraphFormat::Mermaid) {
         output::complain(&format!(
-            "error: the graph has {}, and a picture of more than {NODES_MAX} cannot be read\nhelp: put states together with --by locations or --by VARIABLE, or write it with --format dot or json",
+            "error: the graph has {}, and a picture of more than {DRAWN_NODES_MAX} cannot be read\nhelp: put states together with --by locations or --by VARIABLE, or write it with --format dot or json",
             counted(nodes as u64, "node")
         ));
         return exit::FAULTY;
@@ -137,26 +136,18 @@ pub fn run(args: &Graph) -> u8 {
 /// # Errors
 /// The exit code, if there is none; why is told.
 fn made(args: &Graph, loaded: Loaded, cancel: &Cancel) -> Result<(String, StateGraph), u8> {
-    let grouping = match args.by.as_deref() {
-        None => Grouping::States,
-        Some("locations") => Grouping::Locations,
-        Some(names) => Grouping::Values(names.split(',').map(|name| name.trim().to_owned()).collect()),
-    };
+    let grouping = Grouping::read(args.by.as_deref());
     let _memory = memory::Watch::start(args.max_memory.unwrap_or_else(memory::default_bytes), cancel);
-    let states_max = args.max_states.map_or(10_000, |states| usize::try_from(states).unwrap_or(usize::MAX));
+    let states_max = args.max_states.map_or(STATES_MAX, |states| usize::try_from(states).unwrap_or(usize::MAX));
     let (asked, of_automata) = (cancel.clone(), args.automata);
     let done = fabius_supervise::run(cancel, &Voice::default(), 1, move |result| {
         let Some(program) = loaded.checkable().and_then(|_| loaded.as_written()) else {
             let _ = result.send(Err(String::new()));
             return;
         };
-        let place = |span| match loaded.map.user_span(span) {
-            span if span.start == span.end => String::new(),
-            span => format!("line {}", loaded.map.position(span).line),
-        };
         let graph = match of_automata {
-            true => Ok(automata(&program, &place)),
-            false => state_graph(&program, &grouping, states_max, &place, &asked),
+            true => Ok(automata(&program, &|span| loaded.line_of(span))),
+            false => state_graph(&program, &grouping, states_max, &|span| loaded.line_of(span), &asked),
         };
         let _ = result.send(graph.map(|graph| (loaded.name.clone(), graph.readable())));
     });

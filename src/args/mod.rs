@@ -310,9 +310,9 @@ pub struct Check {
     #[arg(long, help_heading = "How to check")]
     pub no_reduction: bool,
 
-    /// Leave out the states in which this condition holds, such as 'x > 3' or 'len(q) == 4 || P[1]@line 20': steps that lead there lead
-    /// nowhere. A violation that is found is one of the whole model; without one, the verdict is undecided and says what was
-    /// left out. Explores the model as written, every order of steps.
+    /// Do not go on from states in which this condition is true, such as 'x > 3' or 'len(q) == 4 || P[1]@line 20'. A violation that is
+    /// found is one of the whole model; without one, the verdict is undecided and says what was left out. Explores the model as
+    /// written, every order of steps.
     #[arg(long, value_name = "CONDITION", allow_hyphen_values = true, help_heading = "How to check")]
     pub prune: Option<String>,
 

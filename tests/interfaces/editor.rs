@@ -11,6 +11,7 @@ mod executions;
 mod fairness;
 mod features;
 mod latency;
+mod leave_out;
 mod models;
 mod neovim;
 mod ribbon;

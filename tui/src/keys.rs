@@ -61,6 +61,7 @@ pub enum Act {
     Pause,
     Cancel,
     Raise,
+    LeaveOut,
     Zoom,
     Mouse,
     Help,
@@ -173,6 +174,7 @@ pub const TABLE: &[Binding] = table![
     SEARCH Watching Freeze ["f"] "freeze" "Keep the run that is shown, and step in it; the search goes on."
     SEARCH Watching Pause ["space"] "pause" "Halt the search, or let it go on."
     SEARCH Watching Raise ["+"] "raise" "Allow the search ten times as many states, twice the memory, and more delays; if it ended at its bound, go on beyond that."
+    SEARCH Watching LeaveOut ["x"] "leave out" "Do not go on from states in which a condition is true. A search for violations of safety that runs keeps to it at once. Without a condition, all checks begin anew as they were."
     SEARCH Watching CheckAll ["S"] "check all" "Check all properties again."
     SEARCH Everywhere Cancel ["X"] "stop" "Stop the search; what it found out stays."
 
@@ -242,12 +244,12 @@ fn is_on(place: Where, screen: Screen) -> bool {
 pub fn hints(screen: Screen, panel: Panel, (in_loop, finding): (bool, bool)) -> &'static [Act] {
     use Act::{
         AddWatch, Around, Back, CheckAll, Choice, Delay, Edit, Enter, Essential, Find, FindEnd, FindNext, FindPrevious,
-        Forward, Freeze, Hold, HoldUntil, LoopStart, NextPanel, OtherTrace, Pause, Raise, SearchHere, ToggleDelay,
-        TraceTab, Unchanged, Until, WatchScreen, Why, Writers,
+        Forward, Freeze, Hold, HoldUntil, LeaveOut, LoopStart, NextPanel, OtherTrace, Pause, Raise, SearchHere,
+        ToggleDelay, TraceTab, Unchanged, Until, WatchScreen, Why, Writers,
     };
     match (screen, panel) {
         (Screen::Drive, _) if finding => &[FindNext, FindPrevious, FindEnd, Enter, Find],
-        (Screen::Watch, _) => &[Pause, Freeze, Raise, CheckAll, WatchScreen],
+        (Screen::Watch, _) => &[Pause, Freeze, Raise, LeaveOut, CheckAll, WatchScreen],
         (_, Panel::Processes) => &[Hold, HoldUntil, Delay, Why, Enter, SearchHere, NextPanel],
         (_, Panel::Variables) => &[Writers, AddWatch, Unchanged, Find, NextPanel],
         (_, Panel::Trace) if in_loop => &[Enter, TraceTab, LoopStart, Around, Essential, ToggleDelay, NextPanel],

@@ -2,7 +2,7 @@
 
 use crate::background_run::RunRequest;
 use fabius_analysis::LocalStateGraph;
-use fabius_engine::{Counterexample, Event, Loaded, Outcome};
+use fabius_engine::{Boundary, Counterexample, Event, Loaded, Outcome};
 use fabius_explore::{Alternative, AlternativeSearch, Exploration, GraphRequest, LocalAnswer, Stop};
 use ratatui::crossterm::event::{KeyEvent, MouseEvent};
 use std::path::PathBuf;
@@ -92,6 +92,8 @@ pub enum Effect {
         /// Delays.
         delays: u32,
     },
+    /// Checks do not go on from these states, if any: the one that runs, unless it has a boundary, and those that begin.
+    LeaveOut(Option<Boundary>),
     /// Ask what runs for its whole path.
     AskForPath,
     /// Take the mouse, or let it go.

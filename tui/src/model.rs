@@ -177,6 +177,8 @@ pub enum Question {
     Find,
     /// The text to find in the help.
     FindInHelp,
+    /// The condition of the states from which checks are not to go on.
+    LeaveOut,
     /// The expression to watch.
     Watch,
 }
@@ -286,6 +288,8 @@ pub struct Model {
     pub theme: Theme,
     /// What was asked for.
     pub launch: LaunchOptions,
+    /// Checks do not go on from states in which this is true.
+    pub leave_out: Option<String>,
     /// The screen that is shown.
     pub screen: Screen,
     /// The panel that keys go to.
@@ -363,6 +367,7 @@ impl Model {
             size,
             theme,
             launch,
+            leave_out: None,
             screen: Screen::Drive,
             panel: Panel::default(),
             zoom: false,

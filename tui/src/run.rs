@@ -151,6 +151,7 @@ impl Outside {
                 self.work.controls().set_limits(limits);
                 self.work.controls().raise_bound(delays);
             }
+            Effect::LeaveOut(boundary) => self.work.leave_out(boundary),
             Effect::AskForPath => self.work.controls().ask(true),
             Effect::Mouse(taken) => terminal::mouse(taken)?,
             Effect::Read(path) => {

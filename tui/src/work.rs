@@ -5,7 +5,7 @@ use crate::message::Message;
 use crate::run::{Reader, SEARCH_THREAD};
 use fabius_base::{Cancel, Limits};
 use fabius_engine::settings::{DelayMode, Delaying, Fairness, Settings};
-use fabius_engine::{CheckContext, Controls, Event, Loaded, check, suited};
+use fabius_engine::{Boundary, CheckContext, Controls, Event, Loaded, check, suited};
 use fabius_explore::{AlternativeSearch, GraphRequest, SearchRequest};
 use fabius_supervise::{Task, Unfinished, Voice, begin};
 use std::panic::{self, AssertUnwindSafe};
@@ -27,6 +27,8 @@ pub(crate) struct Work {
     send: Sender<Message>,
     cancel: Cancel,
     controls: Controls,
+    /// Where checks do not go on.
+    boundary: Option<Boundary>,
     /// Stops the run that is under way.
     background_run: Cancel,
     /// Stops the chart that is being drawn.
@@ -40,12 +42,26 @@ pub(crate) struct Work {
 impl Work {
     pub(crate) fn new(send: Sender<Message>) -> Self {
         let [cancel, background_run, charting, reading] = std::array::from_fn(|_| Cancel::new());
-        Self { send, cancel, controls: Controls::new(), background_run, charting, reading, kept: Arc::default() }
+        let (controls, kept) = (Controls::new(), Arc::default());
+        Self { send, cancel, controls, boundary: None, background_run, charting, reading, kept }
     }
 
     /// What can be done to the search that runs.
     pub(crate) fn controls(&self) -> &Controls {
         &self.controls
+    }
+
+    /// From now on, checks do not go on from these states.
+    pub(crate) fn leave_out(&mut self, boundary: Option<Boundary>) {
+        self.boundary = boundary;
+        self.keep_to_boundary();
+    }
+
+    fn keep_to_boundary(&self) {
+        if let Some(boundary) = &self.boundary {
+            // One that the search has already stays.
+            let _ = self.controls.boundary().adopt(boundary);
+        }
     }
 
     /// Stops the search that runs.
@@ -155,6 +171,7 @@ impl Work {
         self.cancel();
         self.charting.cancel();
         (self.cancel, self.controls) = (Cancel::new(), Controls::new());
+        self.keep_to_boundary();
         let (send, cancel, controls) = (self.send.clone(), self.cancel.clone(), self.controls.clone());
         let stop = cancel.clone();
         let searching = move |voice: &Voice| {

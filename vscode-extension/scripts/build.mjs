@@ -1,4 +1,4 @@
-// Bundles the extension and the trace panel into dist/; with --tests also the tests into out/.
+// Bundles the extension and its panels into dist/; with --tests also the tests into out/.
 import * as esbuild from "esbuild";
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 
@@ -19,7 +19,7 @@ writeFileSync("dist/bundled.json", JSON.stringify(Object.keys(extension.metafile
 
 await esbuild.build({
   ...common,
-  entryPoints: { trace: "src/webview/main.ts" },
+  entryPoints: { trace: "src/webview/main.ts", graph: "src/webview/graph.ts" },
   outdir: "dist",
   platform: "browser",
   format: "iife",

@@ -3,6 +3,8 @@
 import * as vscode from "vscode";
 import type { StepThrough } from "./debug";
 import type { Executions } from "./executions";
+import type { GraphPanels } from "./graphPanel";
+import type { Mutants } from "./mutants";
 import type { PropertyStatus, Which } from "./protocol";
 import { short, sign } from "./pure/words";
 import type { Runs } from "./runs";
@@ -44,11 +46,13 @@ interface House {
   server: Server;
   panels: TracePanels;
   executions: Executions;
+  graphs: GraphPanels;
+  mutants: Mutants;
   runs: Runs;
   stepThrough: StepThrough;
 }
 
-export function commands({ context, store, server, panels, executions, runs, stepThrough }: House): vscode.Disposable {
+export function commands({ context, store, server, panels, executions, graphs, mutants, runs, stepThrough }: House): vscode.Disposable {
   const texts = new Map<string, string>();
   const registered: vscode.Disposable[] = [
     vscode.workspace.registerTextDocumentContentProvider(SCHEME, {
@@ -69,6 +73,7 @@ export function commands({ context, store, server, panels, executions, runs, ste
 
   on("fabius.checkModel", ({ uri }) => check(store, server, uri));
   on("fabius.checkProperty", ({ uri, property }) => check(store, server, uri, property));
+  on("fabius.leaveOut", ({ uri }) => leaveOut(store, server, uri));
   on("fabius.checkWithWeakFairness", ({ uri, property }) => check(store, server, uri, property, "weak"));
   on("fabius.stopChecking", async ({ uri }) => {
     store.take(await server.request("fabius/stop", { uri: uri.toString() }));
@@ -86,6 +91,8 @@ export function commands({ context, store, server, panels, executions, runs, ste
     const found = property ? store.property(about.uri, property) : store.of(about.uri)?.properties[0];
     if (found) await explain(server, texts, about.uri, found);
   });
+  on("fabius.showUnnoticed", ({ uri }) => mutants.show(uri));
+  on("fabius.showGraph", ({ uri }) => graphs.show(uri));
   on("fabius.showExecutions", ({ uri }) => executions.show(uri));
   on("fabius.showExecutionsWithLaps", ({ uri }) => executions.countWithLaps(uri));
   on("fabius.explore", (about) => explore(context, store, runs, about));
@@ -130,6 +137,26 @@ async function ready(store: Store, uri: vscode.Uri): Promise<void> {
 async function check(store: Store, server: Server, uri: vscode.Uri, property?: string, fairness?: "weak"): Promise<void> {
   await vscode.workspace.openTextDocument(uri);
   store.take(await server.request("fabius/run", { uri: uri.toString(), property, fairness }));
+}
+
+/** Asks from which states checks are not to go on. What the server finds wrong with the answer is shown where it was typed. */
+async function leaveOut(store: Store, server: Server, uri: vscode.Uri): Promise<void> {
+  await vscode.workspace.openTextDocument(uri);
+  let value = store.of(uri)?.leaveOut ?? "";
+  let wrong: string | undefined;
+  for (;;) {
+    const prompt = "Checks do not go on from states in which this is true. Nothing: from all states.";
+    const title = wrong ?? "Do Not Go On Where …";
+    const answer = await vscode.window.showInputBox({ title, prompt, value, placeHolder: "x > 3 && len(q) == 2" });
+    if (answer === undefined) return;
+    try {
+      store.take(await server.request("fabius/run", { uri: uri.toString(), leaveOut: answer }));
+      return;
+    } catch (error) {
+      wrong = error instanceof Error ? error.message : String(error);
+      value = answer;
+    }
+  }
 }
 
 /** Does something with a counterexample; without one it says why there is none. */
@@ -204,7 +231,10 @@ async function menu(store: Store): Promise<void> {
       ? command("$(debug-stop) Stop Checking", "fabius.stopChecking")
       : command("$(play) Check Model", "fabius.checkModel"),
     command("$(play) Check with Weak Fairness", "fabius.checkWithWeakFairness"),
+    command("$(filter) Do Not Go On Where …", "fabius.leaveOut"),
     command("$(type-hierarchy) Show Trace", "fabius.showTrace"),
+    command("$(type-hierarchy-sub) Show Graph …", "fabius.showGraph"),
+    command("$(beaker) Show Changes That No Property Notices", "fabius.showUnnoticed"),
     command("$(terminal) Explore in Terminal", "fabius.explore"),
     { label: "$(refresh) Restart Server", run: () => vscode.commands.executeCommand("fabius.restartServer") },
   );

@@ -5,6 +5,8 @@ import { commands } from "./commands";
 import { debugging, type StepThrough, stepper } from "./debug";
 import { Decorations } from "./decorations";
 import { Executions } from "./executions";
+import { GraphPanels } from "./graphPanel";
+import { Mutants } from "./mutants";
 import { Runs } from "./runs";
 import { Server } from "./server";
 import { statusItem } from "./statusItem";
@@ -22,6 +24,8 @@ export interface Api {
   tests: Tests;
   panels: TracePanels;
   executions: Executions;
+  graphs: GraphPanels;
+  mutants: Mutants;
   /** How long `activate` took, in milliseconds. */
   activation: number;
 }
@@ -44,6 +48,8 @@ export function activate(context: vscode.ExtensionContext): Api {
   const tests = new Tests(store, server, stepThrough);
   const panels = new TracePanels(context, server, store);
   const executions: Executions = new Executions(server, panels, store);
+  const graphs = new GraphPanels(context, server, store);
+  const mutants = new Mutants(server);
   const tree = vscode.window.createTreeView("fabius.properties", { treeDataProvider: new PropertyTree(store) });
   context.subscriptions.push(
     store,
@@ -52,16 +58,18 @@ export function activate(context: vscode.ExtensionContext): Api {
     tests,
     panels,
     executions,
+    graphs,
+    mutants,
     tree,
     statusItem(store),
     debugging(context, store, runs),
-    commands({ context, store, server, panels, executions, runs, stepThrough }),
+    commands({ context, store, server, panels, executions, graphs, mutants, runs, stepThrough }),
     vscode.workspace.onDidCloseTextDocument((document) => { store.forget(document.uri); }),
   );
   void vscode.commands.executeCommand("setContext", "fabius.active", true);
   // The editor goes on before the server starts. What goes wrong there is told there.
   setImmediate(() => { server.start().catch(() => undefined); });
-  return { store, server, decorations, tests, panels, executions, activation: performance.now() - began };
+  return { store, server, decorations, tests, panels, executions, graphs, mutants, activation: performance.now() - began };
 }
 
 /** Code lenses and fixes carry the server's commands; some of them are better carried out here. */

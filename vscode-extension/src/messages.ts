@@ -287,6 +287,24 @@ export type Difference = {
   together: Array<FactRecord>,
 };
 
+/** Parameters of `fabius/graph`. */
+export type DrawParams = {
+  /** The address of the model. */
+  uri: string,
+  /** By what states are put together: `locations`, or names of variables with commas between them; each for itself if it is left out. */
+  by?: string,
+  /** The automata of the processes instead. */
+  automata: boolean,
+};
+
+/** A picture of a state graph, or of automata. */
+export type Drawing = {
+  /** The picture. Elements with an attribute `data-lines` stand for these lines of the model, from 1, with blanks between them. */
+  svg: string,
+  /** How many states there are, and why there may be more; empty for automata. */
+  sentence: string,
+};
+
 /** A step, as a person reads it. */
 export type EventRecord = {
   /** The process, such as `P[1]`. */
@@ -835,6 +853,8 @@ export type RunParams = {
   property?: string,
   /** Which infinite runs count as violations from now on: `none`, `weak` or `strong`. */
   fairness?: string,
+  /** From now on, checks of the model do not go on from states in which this is true; an empty text: from all states again. */
+  leaveOut?: string,
 };
 
 /** A check that is under way. */
@@ -913,6 +933,8 @@ export type Status = {
   serial: number,
   /** The check that is under way. */
   running: Running | null,
+  /** Checks do not go on from states in which this is true. */
+  leaveOut: string | null,
   /** Why the model cannot be checked as it is; the properties are then those from before. */
   faulty: Faulty | null,
   /** The properties. */
@@ -1016,6 +1038,26 @@ export type SurveyStatus = {
   states: number,
   /** Whether these are all. */
   exhaustive: boolean,
+};
+
+/** A change that no property notices. */
+export type Survivor = {
+  /** The file. */
+  uri: string,
+  /** What is changed. */
+  range: Range,
+  /** How, in a sentence. */
+  message: string,
+};
+
+/** The changes of a model that no property notices. */
+export type Survivors = {
+  /** How many there are, of how many. */
+  sentence: string,
+  /** The present text means something else. */
+  stale: boolean,
+  /** The changes, in the order of the text. */
+  survivors: Array<Survivor>,
 };
 
 /** A part of a formula, or a place or condition of a claim. */
@@ -1176,6 +1218,8 @@ export interface Requests {
   "fabius/execution": { params: ExecutionParams; answer: ExecutionPage };
   "fabius/contexts": { params: ContextsParams; answer: Contexts };
   "fabius/stuck": { params: LinesParams; answer: StuckAt };
+  "fabius/graph": { params: DrawParams; answer: Drawing };
+  "fabius/mutate": { params: ModelParams; answer: Survivors };
 }
 
 /** The parameters of notifications, by method. */

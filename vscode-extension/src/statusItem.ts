@@ -20,6 +20,7 @@ export function statusItem(store: Store): vscode.Disposable {
     const failing = worst?.state === "violated" && worst.expected !== "violated";
     item.backgroundColor = failing ? new vscode.ThemeColor("statusBarItem.errorBackground") : undefined;
     const lines = status.properties.map((property) => `**${property.name}** ${property.summary ?? short(property, status.running)}`);
+    if (status.leaveOut !== null) lines.push(`Checks do not go on where \`${status.leaveOut}\` is true.`);
     item.tooltip = new vscode.MarkdownString(lines.join("\n\n"));
     item.accessibilityInformation = { label: `Fabius: ${statusLine(status)}` };
     item.show();

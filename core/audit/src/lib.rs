@@ -114,7 +114,11 @@ pub fn audit<V>(
             Extent { states_max: STATES_MAX, listed_max }
         }
     };
-    Some(audit_states(model, store, extent, stops).map_err(|what| internal_error(&what)))
+    // The search is over: whoever still sets a boundary asks for another one.
+    model.retrace(true);
+    let audited = audit_states(model, store, extent, stops);
+    model.retrace(false);
+    Some(audited.map_err(|what| internal_error(&what)))
 }
 
 /// Whether the words of a visited set say all that the steps of a state depend on.

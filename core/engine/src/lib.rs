@@ -28,6 +28,7 @@ mod vacuity;
 
 pub use fabius_base::nearest;
 pub use fabius_counterexample::{Counterexample, ExplorationTarget, Run};
+pub use fabius_model::Boundary;
 pub use fabius_observe::{
     self as event, CheckContext, Controls, Event, Goal, Look, LookStep, Progress, RejectedCycle, as_walked,
 };
@@ -40,6 +41,7 @@ pub use fabius_task::{
     report, settings, unreadable, words,
 };
 pub use outcome::{Outcome, crashed};
+pub use prune::boundary;
 pub use run::check;
 pub use search_from::{SearchedFrom, search_from};
 pub use vacuity::vacuity_finding;

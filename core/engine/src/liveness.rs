@@ -1,6 +1,6 @@
 //! Checks of infinite runs: livelocks, acceptance cycles, formulas and claims.
 
-use crate::prune::pruned;
+use crate::prune::bounded;
 use crate::reachable::audited;
 use crate::shortest::add_shortest;
 use crate::task::{Checked, Job, measured, refused};
@@ -47,10 +47,13 @@ pub(crate) fn check(
         Err(checked) => return *checked,
     };
     let job = job.over(&query.program);
-    machine = match pruned(loaded, machine, settings) {
-        Ok(machine) => machine,
-        Err(finding) => return Checked::faulty(planned, *finding),
-    };
+    // A search for cycles goes over what it explored again, so it cannot leave out states from some moment on.
+    if settings.prune.is_some() {
+        machine = match bounded(loaded, machine, settings, context) {
+            Ok(machine) => machine,
+            Err(finding) => return Checked::faulty(planned, *finding),
+        };
+    }
     let task = job.task();
     let (began, places) = ((context.now)(), machine.places());
     let reduction = reduction(&query, settings);

@@ -151,9 +151,9 @@ pub(crate) fn shortest(
     work: u64,
     context: &mut CheckContext<'_>,
 ) -> Either<Found> {
-    // Among the states that are left, a shortest run says nothing of all runs.
-    let is_pruned = task.settings.prune.is_some();
-    if task.settings.search != Order::DepthFirstThenShorten || task.settings.keep_going || is_pruned {
+    // A shortest run among those that do not go on from some states says nothing of all runs.
+    let is_bounded = machine.is_bounded();
+    if task.settings.search != Order::DepthFirstThenShorten || task.settings.keep_going || is_bounded {
         return Either { shorter: None, found };
     }
     if found.path.len() < 2 {

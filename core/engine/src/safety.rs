@@ -1,6 +1,6 @@
 //! The search for violations of safety: failed assertions, invalid end states, evaluation errors.
 
-use crate::prune::pruned;
+use crate::prune::bounded;
 use crate::reachable::{Explored, How, shortest};
 use crate::reducing::{self, ReducedSearch};
 use crate::task::{Checked, Job, measured};
@@ -24,7 +24,7 @@ pub(crate) fn check(job: Job<'_>, how: How, context: &mut CheckContext<'_>) -> C
         Ok(machine) => machine,
         Err(checked) => return *checked,
     };
-    machine = match pruned(loaded, machine, settings) {
+    machine = match bounded(loaded, machine, settings, context) {
         Ok(machine) => machine,
         Err(finding) => return Checked::faulty(planned, *finding),
     };
@@ -32,6 +32,9 @@ pub(crate) fn check(job: Job<'_>, how: How, context: &mut CheckContext<'_>) -> C
     let ReducedSearch { mut explored, reduction, states_before, edges_known } =
         reducing::explore(&task, &mut machine, how, job.stop_at(), context);
     let seconds = ((context.now)() - began).as_secs_f64();
+    if settings.prune.is_none() {
+        machine.close_boundary();
+    }
     let audited = explored.audited.take();
     let outcome = &explored.outcome;
     let report = PropertyReport { reduction, states_before, ..describe(planned, how, &explored, seconds) };
@@ -39,14 +42,14 @@ pub(crate) fn check(job: Job<'_>, how: How, context: &mut CheckContext<'_>) -> C
     checked.add_audit(audited);
     checked.restrict(&machine, settings);
     let all_seen = outcome.completeness == Completeness::Exhaustive && outcome.exactness.is_exact();
-    if all_seen && edges_known && settings.prune.is_none() {
+    if all_seen && edges_known && machine.boundary_met().is_none() {
         checked.findings =
             dead_code(program, &loaded.map, &|edge| machine.reached(edge) || loaded.is_passed_over(edge));
         checked.marks = Some(marks(program, &|edge| machine.reached(edge)));
     }
     // A store that is not exact may have left out what is nearer.
-    let first_is_shortest =
-        how.order == Order::BreadthFirst && outcome.exactness.is_exact() && settings.prune.is_none();
+    let is_whole = outcome.exactness.is_exact() && !machine.is_bounded();
+    let first_is_shortest = how.order == Order::BreadthFirst && is_whole;
     for (index, (violation, &key)) in outcome.violations.iter().zip(&explored.keys).enumerate() {
         let found = Found {
             shorter: if first_is_shortest { Shorter::None } else { Shorter::NotAsked },

@@ -129,6 +129,10 @@ impl Cursor {
     /// The turn was passed to the claim without a step.
     const STUTTERED: u8 = 64;
 
+    /// Everything was listed, and the state is no end.
+    pub const AT_END: Self =
+        Self { shape: 0, edge: NOT_BEGUN, pid: 0, flags: Self::FINISHED | Self::MOVED, escape: 0, seat: Seat::START };
+
     #[inline(always)]
     fn has(&self, flag: u8) -> bool {
         self.flags & flag != 0
@@ -239,11 +243,8 @@ impl Machine {
 
     /// A cursor before the first successor.
     pub fn begin(&mut self, state: &[u32]) -> Cursor {
-        let mut cursor = Cursor { shape: 0, edge: NOT_BEGUN, pid: 0, flags: 0, escape: 0, seat: Seat::START };
-        let Some(shape) = self.shapes.find(&self.code, state) else {
-            cursor.flags = Cursor::FINISHED | Cursor::MOVED;
-            return cursor;
-        };
+        let mut cursor = Cursor { flags: 0, ..Cursor::AT_END };
+        let Some(shape) = self.shapes.find(&self.code, state) else { return Cursor::AT_END };
         cursor.shape = shape.id;
         if self.watches && self.watch.claim.is_some() && state[0] & TURN != 0 {
             cursor.flags = Cursor::CLAIM;

@@ -1,12 +1,11 @@
 //! A program as a model that the searches understand: the machine behind the trait.
 
-use crate::CutRuns;
+use crate::{Boundary, CutRuns};
 use fabius_base::Span;
 use fabius_machine::{Condition, Cursor, Machine, Refusal, Step};
-use fabius_program::{CLAIM_PID, EdgeId, Expr, Location, Move, Program, StepMarks, Watch, meaning::Fault};
+use fabius_program::{CLAIM_PID, EdgeId, Location, Move, Program, StepMarks, Watch, meaning::Fault};
 use fabius_search::{Ending, Marks, Model, Next, ProcessSet, Processes};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The machine of a program, as a search sees it; public so that searches can be measured on real models.
 #[derive(Clone, Debug)]
@@ -22,10 +21,18 @@ pub struct SearchedMachine {
     holds: bool,
     /// Runtime errors that ended runs, if only what the claim does wrong counts.
     cut: Arc<CutRuns>,
-    /// States in which this holds are not part of the model, …
-    pruned: Option<Condition>,
-    /// … and there was one.
-    has_pruned: Arc<AtomicBool>,
+    /// States from which nothing goes on.
+    bounds: Option<Bounds>,
+}
+
+/// Where a search stops, for one machine.
+#[derive(Clone, Debug)]
+struct Bounds {
+    boundary: Boundary,
+    /// The condition in the code of the machine, once there is one.
+    condition: Option<Condition>,
+    /// A path is followed that was found before there was a condition, so none counts.
+    lifted: bool,
 }
 
 /// This many changes without a step may come before a step: control is lost, the system stutters.
@@ -59,17 +66,7 @@ impl SearchedMachine {
     fn made(program: Arc<Program>, watch: Watch, infinite: bool) -> Result<Self, Refusal> {
         let machine = Machine::watching(program, watch)?;
         let cut = Arc::default();
-        let has_pruned = Arc::default();
-        Ok(Self {
-            machine,
-            infinite,
-            start: None,
-            held: ProcessSet::EMPTY,
-            holds: false,
-            cut,
-            pruned: None,
-            has_pruned,
-        })
+        Ok(Self { machine, infinite, start: None, held: ProcessSet::EMPTY, holds: false, cut, bounds: None })
     }
 
     /// The same machine, whose runs begin after this path, and in which the processes of a set do not move; `None` if
@@ -88,39 +85,59 @@ impl SearchedMachine {
         Some(self)
     }
 
-    /// The same machine without the states in which a condition holds: steps that lead there lead nowhere, and what is wrong with such a
-    /// step is still found. A condition that cannot be evaluated in a state does not hold there.
+    /// The same machine, in which nothing goes on from the states at a boundary; they are no ends of runs.
     ///
     /// # Errors
     /// If the machine cannot evaluate the condition.
-    pub fn pruning(mut self, condition: &Expr) -> Result<Self, Refusal> {
-        self.pruned = Some(self.machine.condition(condition)?);
+    pub fn bounded(mut self, boundary: Boundary) -> Result<Self, Refusal> {
+        let condition = boundary.condition().map(|condition| self.machine.condition(condition)).transpose()?;
+        self.bounds = Some(Bounds { boundary, condition, lifted: false });
         Ok(self)
     }
 
-    /// Whether some step led to a state that is not part of the model.
-    pub fn has_pruned(&self) -> bool {
-        self.has_pruned.load(Ordering::Relaxed)
+    /// Forgets a boundary that no search has met: from now on, nobody can set its condition.
+    pub fn close_boundary(&mut self) {
+        self.bounds = self.bounds.take().filter(|bounds| bounds.boundary.met().is_some());
     }
 
-    /// Whether the initial state is part of the model.
+    /// Whether there is a boundary, or somebody may still set one.
+    pub fn is_bounded(&self) -> bool {
+        self.bounds.is_some()
+    }
+
+    /// The condition of the boundary, if a search would have gone on from a state in which it holds.
+    pub fn boundary_met(&self) -> Option<&str> {
+        self.bounds.as_ref().and_then(|bounds| bounds.boundary.met())
+    }
+
+    /// Whether a search would go on from the initial state.
     ///
     /// # Errors
     /// A fault if there is no initial state.
-    pub fn keeps_initial(&mut self) -> Result<bool, Fault> {
+    pub fn goes_on_from_initial(&mut self) -> Result<bool, Fault> {
         let mut state = Vec::new();
         self.machine.initial(&mut state)?;
-        Ok(!self.is_pruned(&state))
+        Ok(!self.is_at_boundary(&state))
     }
 
+    /// Whether nothing goes on from a state.
     #[inline]
-    fn is_pruned(&mut self, state: &[u32]) -> bool {
-        let Some(condition) = self.pruned else { return false };
-        let is_pruned = self.machine.holds(state, condition).unwrap_or(false);
-        if is_pruned {
-            self.has_pruned.store(true, Ordering::Relaxed);
+    pub(crate) fn is_at_boundary(&mut self, state: &[u32]) -> bool {
+        let Some(bounds) = &mut self.bounds else { return false };
+        if bounds.lifted {
+            return false;
         }
-        is_pruned
+        if bounds.condition.is_none() {
+            // The condition was refused before if the machine cannot evaluate it.
+            let written = bounds.boundary.condition().and_then(|condition| self.machine.condition(condition).ok());
+            bounds.condition = written;
+        }
+        let Some(condition) = bounds.condition else { return false };
+        let is_met = self.machine.holds(state, condition).unwrap_or(false);
+        if is_met {
+            bounds.boundary.meet();
+        }
+        is_met
     }
 
     /// The state that a step leads to, after whatever happens before it without a step.
@@ -150,9 +167,9 @@ impl SearchedMachine {
         held(step.pid) || step.partner.is_some_and(|(partner, _)| held(partner))
     }
 
-    /// Whether runs begin in the initial state, every process may move, and no state is left out.
+    /// Whether runs begin in the initial state, every process may move, and no boundary stopped a search.
     pub fn is_whole(&self) -> bool {
-        self.start.is_none() && !self.holds && self.pruned.is_none()
+        self.start.is_none() && !self.holds && self.boundary_met().is_none()
     }
 
     /// Whether it is for a search for infinite runs.
@@ -249,7 +266,14 @@ impl Model for SearchedMachine {
 
     #[inline]
     fn begin(&mut self, state: &[u32]) -> Cursor {
+        if self.bounds.is_some() && self.is_at_boundary(state) {
+            return Cursor::AT_END;
+        }
         self.machine.begin(state)
+    }
+
+    fn retrace(&mut self, begins: bool) {
+        self.bounds.iter_mut().for_each(|bounds| bounds.lifted = begins);
     }
 
     #[inline]
@@ -263,12 +287,6 @@ impl Model for SearchedMachine {
                 }
                 Step::Successor { label, transient, fault, marks } => {
                     let counts = !self.infinite || label.is_some_and(|label| label.pid == CLAIM_PID);
-                    if self.pruned.is_some() && self.is_pruned(successor) {
-                        match (label, fault.filter(|_| counts)) {
-                            (Some(label), Some(fault)) => return Next::Broken { label, fault },
-                            _ => continue,
-                        }
-                    }
                     Next::Successor { label, transient, fault: fault.filter(|_| counts), marks: as_marks(marks) }
                 }
                 Step::Broken { label, fault } if self.infinite && label.pid != CLAIM_PID => {

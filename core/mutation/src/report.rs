@@ -1,6 +1,6 @@
 //! What became of the mutants of a model, as plain data; `docs/schema/mutate.schema.json` describes it.
 
-use fabius_base::SourceMap;
+use fabius_base::{SourceMap, Span};
 use fabius_engine::Verdict;
 use fabius_task::mutants::TextMutant;
 use serde::Serialize;
@@ -72,6 +72,9 @@ pub enum MutationStop {
 pub struct MutantReport {
     /// What was done, such as `send_dropped`.
     pub kind: &'static str,
+    /// What was changed, in the text of the model.
+    #[serde(skip)]
+    pub span: Span,
     /// The file.
     pub file: String,
     /// The first line that was changed, from 1.
@@ -116,6 +119,7 @@ impl MutantReport {
         let (end_line, end_column) = map.line_column(span.file, span.end);
         Self {
             kind: mutant.kind,
+            span,
             file: map.file(span.file).name.to_string(),
             line,
             column,

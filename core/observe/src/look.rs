@@ -5,7 +5,7 @@
 
 use fabius_base::{Cancel, Limits, SourceMap};
 use fabius_counterexample::elaborate;
-use fabius_model::Places;
+use fabius_model::{Boundary, Places};
 use fabius_program::{Move, Program, Watch};
 use fabius_search as search;
 use fabius_search::{Phase, Rejected, Rejection, SnapshotRequest};
@@ -37,6 +37,7 @@ struct Shared {
     resumed: Condvar,
     limits: Mutex<Option<Limits>>,
     last_bound: Mutex<Option<u32>>,
+    boundary: Boundary,
 }
 
 impl Controls {
@@ -79,6 +80,11 @@ impl Controls {
     /// The bound that was raised, if it was.
     pub fn last_bound(&self) -> Option<u32> {
         *lock(&self.0.last_bound)
+    }
+
+    /// Where searches for violations of safety do not go on, from the moment on in which it gets a condition.
+    pub fn boundary(&self) -> &Boundary {
+        &self.0.boundary
     }
 
     /// What was asked for since the last look.

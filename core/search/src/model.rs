@@ -26,6 +26,12 @@ pub trait Model {
     /// A fault if the initial state cannot be computed.
     fn initial(&mut self, state: &mut Vec<u32>) -> Result<(), Self::Fault>;
 
+    /// A path that a search took is followed again, or it was followed. Until then, a model that came to leave out steps while the search
+    /// ran lists all steps that it ever listed.
+    fn retrace(&mut self, begins: bool) {
+        let _ = begins;
+    }
+
     /// A cursor before the first successor.
     fn begin(&mut self, state: &[u32]) -> Self::Cursor;
 

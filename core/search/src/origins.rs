@@ -57,10 +57,12 @@ impl Origins {
         let mut path = Vec::new();
         let mut state = Vec::new();
         let mut expansion = Expansion::new(model.hidden_words());
+        model.retrace(true);
         if model.initial(&mut state).is_ok() {
             // Each ordinal was counted on this way; if one were missing, the referee would refuse the path.
             let _ = follow(model, &mut expansion, &mut state, ordinals.into_iter(), &mut path);
         }
+        model.retrace(false);
         path
     }
 }

@@ -125,6 +125,12 @@ impl Loaded {
         self.passed_over.contains(&edge)
     }
 
+    /// The line in which something is written, in its file; `None` if it is not written anywhere.
+    pub fn line_of(&self, span: Span) -> Option<u32> {
+        let span = self.map.user_span(span);
+        (span.start != span.end).then(|| self.map.position(span).line)
+    }
+
     /// Whether the program is not what is written, step for step.
     pub fn is_optimized(&self) -> bool {
         self.optimized

@@ -46,7 +46,7 @@ pub struct Settings {
     pub cut_ranges: bool,
     /// Leave out orders of independent steps that show nothing new.
     pub reduction: bool,
-    /// Leave out the states in which this holds. Needs a model that is not optimised.
+    /// Do not go on from states in which this is true. Needs a model that is not optimised.
     pub prune: Option<String>,
     /// Only a model with more states than this is explored with the reduction, if that leaves out much: a smaller one takes no time
     /// as it is, and what runs do in it is counted in full. 0: with the reduction at once, however much it leaves out.

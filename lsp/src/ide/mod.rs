@@ -14,6 +14,7 @@ pub mod implementations;
 pub mod inline_values;
 pub mod lenses;
 pub mod linked;
+pub mod mutants;
 pub mod names;
 pub mod orders;
 pub mod place;

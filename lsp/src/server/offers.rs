@@ -30,9 +30,10 @@ pub fn lenses(server: &mut State, params: &lsp::CodeLensParams) -> Option<Vec<ls
     let one = |lens: &Lens| {
         let uri = uri.clone();
         let (name, params) = match &lens.click {
-            Click::Check(property) => {
-                ("fabius.check", Some(json(RunParams { uri, property: Some(property.clone()), fairness: None })))
-            }
+            Click::Check(property) => (
+                "fabius.check",
+                Some(json(RunParams { uri, property: Some(property.clone()), fairness: None, leave_out: None })),
+            ),
             Click::Stop => ("fabius.stop", Some(json(ModelParams { uri }))),
             Click::Show(property, index) => ("fabius.trace", Some(json(counterexample(uri, property, *index)))),
             Click::Executions => ("fabius.executions", Some(json(ExecutionsParams { uri, laps: None, within: None }))),
@@ -82,7 +83,7 @@ fn offer(context: &Context<'_>, params: &lsp::CodeActionParams, action: &Action,
             Effect::Explain(property, index) => ("fabius.explain", json(counterexample(uri, property, *index))),
             Effect::Check(property, fairness) => {
                 let (property, fairness) = (Some(property.clone()), Some(fairness.as_str().to_owned()));
-                ("fabius.check", json(RunParams { uri, property, fairness }))
+                ("fabius.check", json(RunParams { uri, property, fairness, leave_out: None }))
             }
             Effect::Contexts(process) => ("fabius.contexts", json(ContextsParams { uri, process: process.clone() })),
             Effect::Stuck(line) => ("fabius.stuck", json(LinesParams { uri, lines: vec![line - 1] })),

@@ -90,6 +90,10 @@ fn run(server: &mut State, model: &str, params: RunParams) -> Result<Option<Stat
         let fairness = fairness_named(word).map_err(|why| error(ErrorCode::InvalidParams, why))?;
         server.session.ask_fairness(model, property, fairness);
     }
+    if let Some(condition) = &params.leave_out {
+        let condition = Some(condition.trim().to_owned()).filter(|condition| !condition.is_empty());
+        server.session.leave_out(model, condition).map_err(|why| error(ErrorCode::InvalidParams, why))?;
+    }
     server.session.check_again(model, property, Tier::Quick);
     Ok(server.status(model))
 }

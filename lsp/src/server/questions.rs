@@ -4,25 +4,31 @@
 use super::client::{json, read};
 use super::convert::Converter;
 use super::messages::{
-    Alternatives, Branch, Contexts, ContextsParams, CountedExecutions, Execution, ExecutionPage, ExecutionParams,
-    ExecutionTree, ExecutionTreeParams, Executions, ExecutionsParams, FindContexts, LinesParams, Meet, Meeting,
-    PlacedStep, Request, Stuck, StuckAt, TraceSource,
+    Alternatives, Branch, Contexts, ContextsParams, CountedExecutions, Draw, DrawParams, Drawing, Execution,
+    ExecutionPage, ExecutionParams, ExecutionTree, ExecutionTreeParams, Executions, ExecutionsParams, FindContexts,
+    LinesParams, Meet, Meeting, ModelParams, Mutate, PlacedStep, Request, Stuck, StuckAt, Survivor, Survivors,
+    TraceSource,
 };
 use super::names::{name_of, uri_of};
 use super::service::error;
 use super::state::State;
 use super::traces::{self, PAGE_STEPS};
 use crate::ide::executions as words;
+use crate::ide::{Place, mutants};
 use crate::session::jobs::{Job, RunId, Work};
 use crate::session::questions::{Answer, Bounds, Question, key_of};
 use crate::session::runs::{KeptExecutions, Origin};
+use fabius_analysis::state_graph::Grouping;
 use fabius_analysis::stuck::{Stuck as StuckFound, StuckVerdict};
 use fabius_analysis::{CoReachability, Line};
 use fabius_engine::contexts::ContextsReport;
+use fabius_engine::words::counted;
 use fabius_engine::{Loaded, Verdict};
 use fabius_executions::{ExecutionsReport, TreeBranch, branch_report};
+use fabius_mutation::report::{MutantOutcome, MutationReport};
 use fabius_witness::format::json::step_record;
 use serde_json::Value;
+use std::sync::Arc;
 use tower_lsp_server::jsonrpc::{ErrorCode, Result};
 use tower_lsp_server::ls_types as lsp;
 
@@ -40,6 +46,10 @@ pub enum SearchRequest {
     Stuck(LinesParams),
     /// Whether statements of two lines can be next at once.
     Meet(LinesParams),
+    /// A picture of the state graph or of the automata.
+    Draw(DrawParams),
+    /// Which changes no property notices.
+    Mutants(ModelParams),
 }
 
 /// A request for which work was started.
@@ -61,6 +71,8 @@ impl SearchRequest {
             FindContexts::METHOD => read(params()).map(Self::Contexts),
             Stuck::METHOD => read(params()).map(Self::Stuck),
             Meet::METHOD => read(params()).map(Self::Meet),
+            Draw::METHOD => read(params()).map(Self::Draw),
+            Mutate::METHOD => read(params()).map(Self::Mutants),
             _ => return None,
         })
     }
@@ -72,7 +84,9 @@ impl SearchRequest {
             | Self::Execution(ExecutionParams { uri, .. })
             | Self::Contexts(ContextsParams { uri, .. })
             | Self::Stuck(LinesParams { uri, .. })
-            | Self::Meet(LinesParams { uri, .. }) => uri,
+            | Self::Meet(LinesParams { uri, .. })
+            | Self::Draw(DrawParams { uri, .. })
+            | Self::Mutants(ModelParams { uri }) => uri,
         }
     }
 }
@@ -84,6 +98,7 @@ pub fn of_command(method: &str, params: lsp::LSPAny) -> (&str, lsp::LSPAny, bool
         Some("fabius.contexts") => FindContexts::METHOD,
         Some("fabius.stuck") => Stuck::METHOD,
         Some("fabius.executions") => Executions::METHOD,
+        Some("fabius.mutants") => Mutate::METHOD,
         _ => return (method, params, false),
     };
     (method, params["arguments"][0].clone(), true)
@@ -132,6 +147,14 @@ pub fn begin(server: &mut State, request: &SearchRequest) -> Result<Option<RunId
             let line = params.lines.first().ok_or_else(|| wrong("which line?"))?;
             session.stuck_at(&model, place(line)).map(Some).ok_or_else(not_open)
         }
+        SearchRequest::Mutants(_) => session.mutants(&model).map(Some).ok_or_else(not_open),
+        SearchRequest::Draw(DrawParams { by, automata, .. }) => {
+            if *automata && by.is_some() {
+                return Err(wrong("automata are not put together: `by` goes with the state graph"));
+            }
+            let grouping = (!automata).then(|| Grouping::read(by.as_deref()));
+            session.draw(&model, grouping).map(Some).ok_or_else(not_open)
+        }
         SearchRequest::Meet(params) => {
             if !(1..=2).contains(&params.lines.len()) {
                 return Err(wrong("one line or two"));
@@ -177,6 +200,19 @@ fn answered(server: &State, request: &SearchRequest, job: &Job, answer: Option<A
         Answer::Execution(Some(_)) => page(server, model, question, request).map(json).map(silent),
         Answer::Contexts(report) => {
             let answer = contexts(server, model, question, report);
+            Ok(Answered { sentence: answer.sentence.clone(), value: json(answer) })
+        }
+        Answer::Drawing(graph, svg) => {
+            let states = counted(graph.states as u64, "state");
+            let sentence = match (&**question, graph.stopped) {
+                (Question::Automata, _) => String::new(),
+                (_, None) => states,
+                (_, Some(why)) => format!("{states}, incomplete: {why}"),
+            };
+            Ok(Answered { value: json(Drawing { svg, sentence: sentence.clone() }), sentence })
+        }
+        Answer::Mutants(report) => {
+            let answer = survivors(server, job, &report);
             Ok(Answered { sentence: answer.sentence.clone(), value: json(answer) })
         }
         Answer::Stuck(found) => {
@@ -277,6 +313,20 @@ fn contexts(server: &State, model: &str, question: &Question, report: ContextsRe
         model: first.map(|wrong| words::model(&text, &report, wrong, with)),
         contexts: report.contexts,
     }
+}
+
+/// The changes that no property notices, where they are in the text.
+fn survivors(server: &State, job: &Job, report: &MutationReport) -> Survivors {
+    let map = &job.loaded.map;
+    let converter = Converter::new(&server.session, map, server.encoding);
+    let survived = report.mutants.iter().filter(|mutant| mutant.outcome == MutantOutcome::Survived);
+    let placed = survived.filter_map(|mutant| {
+        let location = converter.location(&Place::of(map, mutant.span))?;
+        Some(Survivor { uri: location.uri, range: location.range, message: mutants::message(mutant) })
+    });
+    let present = server.session.document(&job.document).and_then(|document| document.present());
+    let stale = present.is_none_or(|reading| !Arc::ptr_eq(&reading.loaded, &job.loaded));
+    Survivors { sentence: mutants::sentence(report), stale, survivors: placed.collect() }
 }
 
 /// Whether statements can be next at once.

@@ -172,6 +172,11 @@ fn faulty(document: &Document) -> Option<Faulty> {
             format!("the settings of the project cannot be read: {}", wrong.lines().next().unwrap_or_default());
         return Some(Faulty { message, errors: 1, line: None });
     }
+    let is_readable = reading.loaded.checkable().is_some();
+    if let (true, Some(condition), Some(why)) = (is_readable, &document.leave_out, document.wrong_condition()) {
+        let message = format!("checks are not to go on where `{condition}` is true: {why}");
+        return Some(Faulty { message, errors: 1, line: None });
+    }
     let mut errors = reading.loaded.findings.iter().filter(|finding| finding.is_error());
     let first = errors.next()?;
     let place = first.span().map(|span| reading.map().position(reading.map().user_span(span)));
@@ -222,6 +227,7 @@ pub fn status(session: &Session, encoding: Encoding, name: &str, document: &Docu
         version: document.version,
         serial,
         running,
+        leave_out: document.leave_out.clone(),
         faulty: faulty(document),
         properties: properties
             .iter()

@@ -2,7 +2,7 @@
 
 use super::events::CheckEventKind;
 use super::fix_validations;
-use super::jobs::{Job, RunId, Searched, Work};
+use super::jobs::{Demands, Job, RunId, Searched, Work};
 use super::look_around::StateSpaceFindings;
 use super::{Document, Notice, Options, Session};
 use fabius_analysis::Line;
@@ -22,7 +22,8 @@ impl Session {
     ) -> Option<RunId> {
         let Options { budget, scheduler, fairness, .. } = &self.documents.get(name)?.options;
         let (document, scheduler) = (name.to_owned(), scheduler.clone());
-        let job = Job { document, loaded, searched, work, seen: 0, budget: *budget, scheduler, fairness: *fairness };
+        let demands = Demands { fairness: *fairness, ..Demands::default() };
+        let job = Job { document, loaded, searched, work, seen: 0, budget: *budget, scheduler, demands };
         Some(self.checker.start(job))
     }
 

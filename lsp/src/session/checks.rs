@@ -3,10 +3,11 @@
 use super::checker::Ended;
 use super::document::{Document, Running, When, fairness_of};
 use super::events::{CheckEvent, CheckEventKind};
-use super::jobs::{Job, RunId, Searched, Tier, Work};
+use super::jobs::{Demands, Job, RunId, Searched, Tier, Work};
 use super::reading::Reading;
+use super::results::Results;
 use super::{Notice, Session, results};
-use fabius_engine::{Fairness, Goal, Outcome, SAFETY};
+use fabius_engine::{Fairness, Goal, Outcome, SAFETY, boundary};
 use std::sync::Arc;
 
 impl Session {
@@ -29,7 +30,7 @@ impl Session {
         self.overtake(name);
         let Some(document) = self.documents.get(name) else { return };
         // Under other settings than those that are meant, a verdict would be one about another model.
-        let misconfigured = document.misconfigured().is_some();
+        let misconfigured = document.misconfigured().or_else(|| document.wrong_condition()).is_some();
         if document.run.is_some() || misconfigured || reading.loaded.checkable().is_none() {
             return;
         }
@@ -67,6 +68,26 @@ impl Session {
         self.fresh.insert(name.to_owned());
     }
 
+    /// Checks of a document do not go on from states in which a condition is true; `None`: from all. What was found out with another
+    /// condition is forgotten.
+    ///
+    /// # Errors
+    /// What is wrong with the condition.
+    pub fn leave_out(&mut self, name: &str, condition: Option<String>) -> Result<(), String> {
+        let reading = self.reading(name).ok_or("the model is still being read")?;
+        if let Some(condition) = &condition {
+            boundary(&reading.loaded, condition)?;
+        }
+        let Some(document) = self.documents.get_mut(name).filter(|document| document.leave_out != condition) else {
+            return Ok(());
+        };
+        document.leave_out = condition;
+        document.results = Results::default();
+        self.stop(name);
+        self.fresh.insert(name.to_owned());
+        Ok(())
+    }
+
     fn start(&mut self, name: &str, reading: Arc<Reading>, tier: Tier, properties: Vec<String>) {
         let running = Running {
             run: RunId(0),
@@ -97,7 +118,7 @@ impl Session {
             seen,
             budget: document.options.budget,
             scheduler: document.options.scheduler.clone(),
-            fairness: document.fairness(&property),
+            demands: Demands { fairness: document.fairness(&property), leave_out: document.leave_out.clone() },
         };
         let run = self.checker.start(job);
         document.run = Some(Running { run, tier, property, progress: None, bound, goal: Goal::Violation, ..running });
@@ -192,19 +213,19 @@ impl Session {
         // The short look at what can deadlock is over; what follows may take long.
         let looked = job.as_ref().is_some_and(|job| job.work == Work::Check(Tier::Quick, SAFETY.to_owned()));
         notices.extend(outcome.failure.clone().map(|failure| Notice::Failed(name.to_owned(), failure)));
-        let fairness = job.as_ref().map_or(Fairness::None, |job| job.fairness);
+        let fairness = job.as_ref().map_or(Fairness::None, |job| job.demands.fairness);
         document.results.take(&running.reading, outcome, fairness);
         // The text may have been edited without a change of meaning since the check began.
         if let Some(present) = document.reading.clone().filter(|present| !Arc::ptr_eq(present, &running.reading)) {
             document.follow(&present, &[]);
         }
         notices.push(Notice::Changed(name.to_owned()));
-        if let Some(Job { work: Work::Check(tier, property), fairness, .. }) = job {
+        if let Some(Job { work: Work::Check(tier, property), demands, .. }) = job {
             if let Some(bound) = running.bound {
                 document.results.rise(&property, bound);
             }
             let open = document.results.of(&property).filter(|known| known.is_open());
-            match open.and_then(|known| tier.next(&running.reading.loaded, &property, fairness, known.report.states)) {
+            match open.and_then(|known| tier.next(&running.reading.loaded, &property, &demands, known.report.states)) {
                 Some(next) => running.next.push_back((next, property)),
                 None => notices.push(Notice::Decided(name.to_owned(), property)),
             }

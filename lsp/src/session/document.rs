@@ -8,7 +8,7 @@ use super::reading::Reading;
 use super::results::Results;
 use super::runs::Asked;
 use fabius_engine::settings::{OwnScheduler, SchedulerChoice};
-use fabius_engine::{Event, Fairness, Goal, SAFETY, Verdict};
+use fabius_engine::{Event, Fairness, Goal, SAFETY, Verdict, boundary};
 use fabius_project::config::{self, Config};
 use fabius_project::defines::definition;
 use ropey::Rope;
@@ -134,6 +134,8 @@ pub struct Document {
     pub wrong_config: Option<String>,
     /// By property, the fairness that somebody asked for instead of the chosen one.
     pub(super) asked_fairness: BTreeMap<String, Fairness>,
+    /// Checks do not go on from states in which this is true.
+    pub leave_out: Option<String>,
     /// The number of the text to which its file changed on the disk, until the document has that text.
     pub(super) on_disk: Option<u64>,
     pub(super) reading: Option<Arc<Reading>>,
@@ -191,6 +193,11 @@ impl Document {
     pub fn misconfigured(&self) -> Option<String> {
         let unknown = || config::unknown_property(self.options.expect.keys(), &self.reading.as_ref()?.loaded);
         self.wrong_config.clone().or_else(|| Some(format!("{}: {}", config::NAME, unknown()?.1)))
+    }
+
+    /// What is wrong with the condition of the states from which checks are not to go on: after an edit it may say nothing about the model.
+    pub fn wrong_condition(&self) -> Option<String> {
+        boundary(&self.reading.as_ref()?.loaded, self.leave_out.as_ref()?).err()
     }
 
     /// The verdict that is expected of a property: by the model, else by the project.

@@ -83,15 +83,15 @@ pub enum Tier {
 
 impl Tier {
     /// The tier that is for what this one left undecided about a property, after this many states.
-    pub fn next(self, loaded: &Loaded, property: &str, fairness: Fairness, states: u64) -> Option<Self> {
+    pub fn next(self, loaded: &Loaded, property: &str, demands: &Demands, states: u64) -> Option<Self> {
         match self {
             Self::Quick
-                if goes_by_delays(Self::DelayDeepening, loaded, property, fairness) && states < ORDERED_STATES_MAX =>
+                if goes_by_delays(Self::DelayDeepening, loaded, property, demands) && states < ORDERED_STATES_MAX =>
             {
                 Some(Self::DelayDeepening)
             }
             Self::Quick | Self::DelayDeepening => Some(Self::Deep),
-            Self::Deep if goes_by_delays(Self::Extended, loaded, property, fairness) => Some(Self::Extended),
+            Self::Deep if goes_by_delays(Self::Extended, loaded, property, demands) => Some(Self::Extended),
             Self::Deep | Self::Extended => None,
         }
     }
@@ -99,14 +99,14 @@ impl Tier {
 
 /// Whether a tier looks at a property in the order of delays. Most loops are found at once by the searches for loops, so
 /// these come first there. Where the text forbids delays, that order does not lead to every run; nor do searches in that
-/// order know of fairness.
-pub(super) fn goes_by_delays(tier: Tier, loaded: &Loaded, property: &str, fairness: Fairness) -> bool {
+/// order know of fairness, or of states from which they are not to go on.
+pub(super) fn goes_by_delays(tier: Tier, loaded: &Loaded, property: &str, demands: &Demands) -> bool {
     let by_delays = match tier {
         Tier::Quick | Tier::Extended => property == SAFETY,
         Tier::DelayDeepening => true,
         Tier::Deep => false,
     };
-    by_delays && fairness == Fairness::None && !loaded.is_sealed()
+    by_delays && *demands == Demands::default() && !loaded.is_sealed()
 }
 
 /// The number of a run; a later run has a greater one.
@@ -197,8 +197,17 @@ pub struct Job {
     pub budget: Budget,
     /// Whose schedules the short look disturbs.
     pub scheduler: SchedulerChoice,
+    /// What was asked of every search.
+    pub demands: Demands,
+}
+
+/// What was asked of every search for a property.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Demands {
     /// Which infinite runs count as violations.
     pub fairness: Fairness,
+    /// It is not to go on from states in which this is true.
+    pub leave_out: Option<String>,
 }
 
 /// How long work may take. Where safety has one tier more after the deep one, that has its share of the time.
@@ -208,7 +217,7 @@ pub(super) fn time_for(job: &Job) -> Duration {
         Work::Check(Tier::Quick, _) => quick,
         Work::Check(Tier::DelayDeepening, property) if property == SAFETY => deep / DELAY_DEEPENING_SHARE,
         Work::Check(Tier::DelayDeepening, _) => deep / DELAY_DEEPENING_LOOPS_SHARE,
-        Work::Check(Tier::Deep, property) if goes_by_delays(Tier::Extended, &job.loaded, property, job.fairness) => {
+        Work::Check(Tier::Deep, property) if goes_by_delays(Tier::Extended, &job.loaded, property, &job.demands) => {
             deep - deep / EXTENDED_SHARE
         }
         Work::Check(Tier::Deep, _) => deep,
@@ -220,21 +229,27 @@ pub(super) fn time_for(job: &Job) -> Duration {
 
 pub(super) fn settings(job: &Job) -> Settings {
     let limits = Limits { memory_bytes_max: Some(memory_max(job)), ..Limits::default() };
-    let fairness = job.fairness;
+    let Demands { fairness, leave_out } = job.demands.clone();
     let Work::Check(tier, property) = &job.work else { return Settings { limits, fairness, ..Settings::default() } };
-    let delaying = goes_by_delays(*tier, &job.loaded, property, fairness).then(|| Delaying {
+    let delaying = goes_by_delays(*tier, &job.loaded, property, &job.demands).then(|| Delaying {
         scheduler: job.scheduler.clone(),
         shows_shortest: true,
         ..Delaying::default()
     });
     let states_max = (*tier == Tier::DelayDeepening).then_some(ORDERED_STATES_MAX);
     // Without the reduction it would see no more than the tier before.
-    let by_delays_before = goes_by_delays(Tier::Extended, &job.loaded, property, fairness);
+    let by_delays_before = goes_by_delays(Tier::Extended, &job.loaded, property, &job.demands);
     let whole_states_max = if by_delays_before && ORDERED_STATES_MAX <= job.seen { 0 } else { WHOLE_STATES_MAX };
     let properties = vec![property.clone()];
     let limits = Limits { states_max, ..limits };
     let threads = ThreadCount::of_half_the_machine();
-    Settings { delaying, properties, limits, fairness, whole_states_max, threads, ..Settings::default() }
+    let settings =
+        Settings { delaying, properties, limits, fairness, whole_states_max, threads, ..Settings::default() };
+    if leave_out.is_none() {
+        return settings;
+    }
+    // The condition is one on states of the model as it is written.
+    Settings { prune: leave_out, optimize: false, reduction: false, ..settings }
 }
 
 /// The memory of a search: what the project allows, and no more than the system gives.
@@ -261,7 +276,7 @@ pub(super) mod tests {
             seen: 0,
             budget,
             scheduler: SchedulerChoice::default(),
-            fairness: Fairness::None,
+            demands: Demands::default(),
         }
     }
 
@@ -271,19 +286,28 @@ pub(super) mod tests {
         let text = "active [2] proctype P() { byte x; /*@ seal rtc */ x++; x++ /*@ unseal */ }\n".to_owned();
         let sealed = fabius_engine::load("b", text, &[], &mut |_, _| None, &Settings::default());
         assert!(sealed.is_sealed() && !plain.is_sealed());
-        let after = |loaded: &Loaded, property: &str, states: u64| {
+        let after_with = |loaded: &Loaded, property: &str, states: u64, demands: &Demands| {
             let mut tiers = vec![Tier::Quick];
-            let next = |tier: Tier| tier.next(loaded, property, Fairness::None, states);
+            let next = |tier: Tier| tier.next(loaded, property, demands, states);
             tiers.extend(std::iter::successors(next(Tier::Quick), |tier| next(*tier)));
             tiers
         };
+        let free = Demands::default();
+        let after = |loaded: &Loaded, property: &str, states| after_with(loaded, property, states, &free);
         let (few, many) = (10, ORDERED_STATES_MAX);
         assert_eq!(after(&plain, SAFETY, few), [Tier::Quick, Tier::DelayDeepening, Tier::Deep, Tier::Extended]);
         assert_eq!(after(&plain, SAFETY, many), [Tier::Quick, Tier::Deep, Tier::Extended]);
         assert_eq!(after(&plain, "p", few), [Tier::Quick, Tier::DelayDeepening, Tier::Deep]);
         // Searches in the order of delays do not know of fairness.
-        assert_eq!(Tier::Quick.next(&plain, "p", Fairness::Weak, few), Some(Tier::Deep));
-        assert_eq!(settings(&Job { fairness: Fairness::Weak, ..job("a", Work::Survey) }).fairness, Fairness::Weak);
+        let fair = Demands { fairness: Fairness::Weak, ..Demands::default() };
+        assert_eq!(after_with(&plain, "p", few, &fair), [Tier::Quick, Tier::Deep]);
+        assert_eq!(settings(&Job { demands: fair, ..job("a", Work::Survey) }).fairness, Fairness::Weak);
+        // Nor of states from which they are not to go on.
+        let bounded = Demands { leave_out: Some("n[0] > 3".to_owned()), ..Demands::default() };
+        assert_eq!(after_with(&plain, SAFETY, few, &bounded), [Tier::Quick, Tier::Deep]);
+        let check = Work::Check(Tier::Quick, SAFETY.to_owned());
+        let asked = settings(&Job { demands: bounded, ..job("a", check) });
+        assert_eq!((asked.delaying, asked.prune.as_deref(), asked.optimize), (None, Some("n[0] > 3"), false));
         for property in [SAFETY, "p"] {
             assert_eq!(after(&sealed, property, few), [Tier::Quick, Tier::Deep]);
         }

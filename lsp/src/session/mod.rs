@@ -177,6 +177,7 @@ impl Session {
             asked: Asked::default(),
             shown: None,
             asked_fairness: BTreeMap::new(),
+            leave_out: None,
             on_disk: None,
             reading: None,
             unread: Vec::new(),

@@ -5,12 +5,18 @@ use super::runs::{Found, KeptExecutions, KeptRun, Origin, Shared};
 use super::unread::UnreadText;
 use super::{Notice, Session};
 use fabius_analysis::Line;
+use fabius_analysis::state_graph::{DRAWN_NODES_MAX, Grouping, STATES_MAX, StateGraph, automata, state_graph, svg};
 use fabius_analysis::stuck::{NotAsked, Stuck, StuckRequest, stuck};
 use fabius_base::{Cancel, Limits};
+use fabius_engine::Settings;
 use fabius_engine::contexts::{ContextsReport, ContextsRequest, NotJudged, contexts};
+use fabius_engine::settings::ThreadCount;
+use fabius_engine::words::counted;
 use fabius_executions::{Counted, ExecutionsReport, ExecutionsRequest, ListedExecution, NotCounted, TreeBranch};
+use fabius_mutation::report::MutationReport;
+use fabius_mutation::{MutationContext, MutationRequest, mutation};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// Nodes explored to count executions.
 const NODES_MAX: u64 = 1_000_000;
@@ -34,6 +40,11 @@ pub struct Bounds {
     pub within: Option<u32>,
 }
 
+/// This many mutants are checked, …
+const MUTANTS_MAX: usize = 200;
+/// … each for so long.
+const MUTANT_TIME_MAX: Duration = Duration::from_secs(5);
+
 /// What is asked.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Question {
@@ -47,6 +58,12 @@ pub enum Question {
     Contexts(Box<UnreadText>, String),
     /// Whether a deadlock can be reached in which a process waits at a line.
     Stuck(Line),
+    /// A picture of the state graph.
+    StateGraph(Grouping),
+    /// A picture of the automata of the processes.
+    Automata,
+    /// Which changes of the model no property notices.
+    Mutants,
 }
 
 /// What is known about it.
@@ -62,6 +79,10 @@ pub enum Answer {
     Contexts(ContextsReport),
     /// Whether it can get stuck there.
     Stuck(Box<Stuck>),
+    /// What became of the mutants.
+    Mutants(Box<MutationReport>),
+    /// The graph, and the picture of it (SVG).
+    Drawing(Box<StateGraph>, String),
     /// Why nothing can be said.
     Refused(String),
     /// Fabius itself is wrong: what happened.
@@ -92,6 +113,48 @@ pub(super) fn answer(job: &Job, question: &Question, cancel: &Cancel) -> Answer 
                 Err(NotAsked::Refused(why)) => Answer::Refused(why),
                 Err(NotAsked::Faulty) => faulty(),
             }
+        }
+        Question::StateGraph(grouping) => draw(job, Some(grouping), cancel),
+        Question::Automata => draw(job, None, cancel),
+        Question::Mutants => mutants(job, cancel),
+    }
+}
+
+fn mutants(job: &Job, cancel: &Cancel) -> Answer {
+    let began = Instant::now();
+    let limits = Limits { memory_bytes_max: Some(memory_max(job)), ..Limits::default() };
+    let settings = Settings { limits, threads: ThreadCount::of_half_the_machine(), ..Settings::default() };
+    let request = MutationRequest { settings, per_mutant: Some(MUTANT_TIME_MAX), limit: MUTANTS_MAX, seed: 0 };
+    let mut context = MutationContext { cancel, now: &|| began.elapsed(), observe: &mut |_, _| {} };
+    match mutation(&job.loaded, &request, &mut context) {
+        None => faulty(),
+        Some(report) => match report.internal_error.clone() {
+            Some(why) => Answer::Failed(why),
+            None => Answer::Mutants(Box::new(report)),
+        },
+    }
+}
+
+/// The picture of the state graph with states put together, or of the automata.
+fn draw(job: &Job, grouping: Option<&Grouping>, cancel: &Cancel) -> Answer {
+    let loaded = &job.loaded;
+    let Some(program) = loaded.checkable().and_then(|_| loaded.as_written()) else { return faulty() };
+    let line_of = |span| loaded.line_of(span);
+    let graph = match grouping {
+        None => Ok(automata(&program, &line_of)),
+        Some(grouping) => state_graph(&program, grouping, STATES_MAX, &line_of, cancel),
+    };
+    match graph.map(StateGraph::readable) {
+        Err(why) => Answer::Refused(why),
+        Ok(graph) if DRAWN_NODES_MAX < graph.nodes.len() => {
+            let nodes = counted(graph.nodes.len() as u64, "node");
+            Answer::Refused(format!(
+                "the graph has {nodes}, and a picture of more than {DRAWN_NODES_MAX} cannot be read: put states together"
+            ))
+        }
+        Ok(graph) => {
+            let picture = svg(&graph);
+            Answer::Drawing(Box::new(graph), picture)
         }
     }
 }
@@ -195,6 +258,16 @@ impl Session {
         self.ask(name, Question::Stuck(line))
     }
 
+    /// Asks for a picture of the state graph of a document, or without a grouping of its automata.
+    pub fn draw(&mut self, name: &str, grouping: Option<Grouping>) -> Option<RunId> {
+        self.ask(name, grouping.map_or(Question::Automata, Question::StateGraph))
+    }
+
+    /// Asks which changes of a document no property notices.
+    pub fn mutants(&mut self, name: &str) -> Option<RunId> {
+        self.ask(name, Question::Mutants)
+    }
+
     /// A question was answered; runs that come with it are kept.
     pub(super) fn answered(&mut self, run: RunId, job: &Job, answer: Option<Answer>) -> Vec<Notice> {
         let Work::Ask(question) = &job.work else { return Vec::new() };
@@ -226,7 +299,12 @@ pub fn key_of(question: &Question) -> Option<String> {
     match question {
         Question::Execution(_, number) => Some(format!("execution {}", number.saturating_add(1))),
         Question::Stuck(line) => Some(format!("deadlock at line {}", line.line)),
-        Question::Executions(..) | Question::Alternatives(..) | Question::Contexts(..) => None,
+        Question::Executions(..)
+        | Question::Alternatives(..)
+        | Question::Contexts(..)
+        | Question::StateGraph(_)
+        | Question::Automata
+        | Question::Mutants => None,
     }
 }
 

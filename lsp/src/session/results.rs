@@ -56,7 +56,8 @@ impl Known {
     /// How far nothing was found where not everything was looked at, in a few words.
     pub fn words_if_undecided(&self) -> String {
         let states = counted(self.report.states, "state");
-        if self.report.states == 0 && self.bound.is_none() {
+        let is_restricted = self.report.stopped == Some(Stopped::Pruned);
+        if is_restricted || self.report.states == 0 && self.bound.is_none() {
             return self.report.reason.clone();
         }
         match self.bound {

@@ -11,6 +11,7 @@ use fabius_base::{Cancel, Limits, StopReason};
 use fabius_engine::{CheckContext, Event, Goal, Outcome, Settings};
 use fabius_project::cache::Cache;
 use fabius_supervise::{Clock, Unfinished};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Time between two pieces of news about the progress of one check.
@@ -44,7 +45,9 @@ pub(super) fn execute(
 
 /// Runs a check to its end; it halts where it tells of its progress while the clock stands still.
 fn check(run: RunId, job: &Job, (cancel, clock): (&Cancel, &Clock), event_sink: &EventSink) -> Outcome {
-    let loaded = match job.searched.make(cancel) {
+    let is_bounded = job.demands.leave_out.is_some();
+    let made = if is_bounded { Ok(Arc::clone(&job.loaded)) } else { job.searched.make(cancel) };
+    let loaded = match made {
         Ok(loaded) => loaded,
         Err(reason) => return undecided(job, Unfinished::Abandoned(reason)),
     };
@@ -80,7 +83,7 @@ fn check(run: RunId, job: &Job, (cancel, clock): (&Cancel, &Clock), event_sink: 
         }
     };
     let settings = fabius_engine::suited(&loaded, &settings(job));
-    let cache = Cache::of_user();
+    let cache = if is_bounded { None } else { Cache::of_user() };
     // A proof is one in whichever order the states were looked at.
     let proved = Settings { delaying: None, ..settings.clone() };
     if let Some(known) = cache.as_ref().and_then(|cache| cache.look_up(&loaded, &proved)) {

@@ -102,7 +102,14 @@ pub(crate) fn perform(model: &mut Model, act: Act, index: usize, effects: &mut V
         Act::PageDown => scroll(model, page(model)),
         Act::Edit => drive::edit(model, effects),
         Act::Find | Act::FindNext | Act::FindPrevious | Act::FindEnd => find::perform(model, act),
-        Act::WatchScreen | Act::Freeze | Act::Pause | Act::Cancel | Act::Raise | Act::CheckAll | Act::SearchHere => {
+        Act::WatchScreen
+        | Act::Freeze
+        | Act::Pause
+        | Act::Cancel
+        | Act::Raise
+        | Act::LeaveOut
+        | Act::CheckAll
+        | Act::SearchHere => {
             search::perform(model, act, effects);
         }
         _ => drive::perform(model, act, index, effects),

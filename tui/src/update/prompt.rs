@@ -1,6 +1,6 @@
 //! Questions with a line to type the answer.
 
-use super::{drive, find};
+use super::{drive, find, search};
 use crate::background_run::Goal;
 use crate::message::Effect;
 use crate::model::{Model, Overlay, Panel, Prompt, Question, Tone};
@@ -116,6 +116,7 @@ fn answer(model: &mut Model, asks: Question, text: &str, effects: &mut Vec<Effec
             model.overlay = Some(Overlay::Help(0));
             find::in_help(model, 0, false);
         }
+        Question::LeaveOut => search::leave_out(model, text, effects)?,
         Question::Watch => watch(model, text)?,
         Question::Bookmark => bookmark(model, text),
         Question::Jump => jump(model, text)?,

@@ -1,14 +1,16 @@
 //! Searches: started, watched, halted, and what they found.
 
-use super::drive;
+use super::{drive, prompt};
 use crate::keys::Act;
 use crate::message::Effect;
-use crate::model::{Cursor, Frozen, Known, Model, Screen, Tone};
+use crate::model::{Cursor, Frozen, Known, Model, Question, Screen, Tone};
 use crate::session::Session;
 use crate::watch::Indicator;
 use crate::work::can_be_resumed;
 use fabius_engine::words::counted;
-use fabius_engine::{Counterexample, Event, Look, Outcome, Settings, Verdict, as_walked, plan};
+use fabius_engine::{
+    Boundary, Counterexample, Event, Look, Outcome, Settings, Verdict, as_walked, boundary as boundary_of, plan,
+};
 use fabius_explore::{Alternative, Exploration, Local, LocalAnswer, NodeId};
 
 /// Raising a limit multiplies the states allowed by this.
@@ -34,6 +36,10 @@ pub(super) fn perform(model: &mut Model, act: Act, effects: &mut Vec<Effect>) {
         Act::Raise if model.watch.running => raise(model, effects),
         Act::Raise if !model.watch.indicators.is_empty() => raise_finished(model, effects),
         Act::Freeze => freeze(model, effects),
+        Act::LeaveOut => {
+            let condition = model.leave_out.clone().unwrap_or_default();
+            prompt::ask(model, Question::LeaveOut, &condition);
+        }
         _ => model.say(Tone::Plain, "no search runs; S checks all properties"),
     }
 }
@@ -50,6 +56,16 @@ pub(super) fn check_all(model: &mut Model, effects: &mut Vec<Effect>) {
             return model.say(Tone::Bad, format!("unknown property `{}` (known: {known})", unknown.selector));
         }
     };
+    if let Some(condition) = model.leave_out.clone() {
+        match boundary(model, &condition) {
+            Ok(boundary) => effects.push(Effect::LeaveOut(Some(boundary))),
+            // The text of the model was edited.
+            Err(why) => {
+                take_back(model, effects);
+                model.say(Tone::Bad, format!("checks go on where `{condition}` is true, too: {why}"));
+            }
+        }
+    }
     begin_check(model, &names);
     model.known = Known::default();
     effects.push(Effect::Check { work: model.work, properties: Vec::new(), resume: false });
@@ -122,6 +138,43 @@ fn raise_finished(model: &mut Model, effects: &mut Vec<Effect>) {
     };
     model.say(Tone::Plain, said);
     effects.push(Effect::Check { work: model.work, properties: names, resume });
+}
+
+fn boundary(model: &Model, condition: &str) -> Result<Boundary, String> {
+    boundary_of(model.loaded.as_ref().ok_or("there is no model")?, condition)
+}
+
+/// Checks go on from all states again.
+fn take_back(model: &mut Model, effects: &mut Vec<Effect>) {
+    model.leave_out = None;
+    effects.push(Effect::LeaveOut(None));
+}
+
+/// Says from which states checks are not to go on. What a search left out it cannot make up for: if it had been told another condition, all
+/// checks begin anew.
+pub(super) fn leave_out(model: &mut Model, condition: &str, effects: &mut Vec<Effect>) -> Result<(), String> {
+    let before = model.leave_out.clone().unwrap_or_default();
+    if condition == before {
+        return Ok(());
+    }
+    if condition.is_empty() {
+        take_back(model, effects);
+        model.say(Tone::Plain, "checks go on from all states again");
+    } else {
+        let boundary = boundary(model, condition)?;
+        model.leave_out = Some(condition.to_owned());
+        effects.push(Effect::LeaveOut(Some(boundary)));
+        let said = if model.watch.running && before.is_empty() {
+            "from now on, searches for violations of safety do not go on"
+        } else {
+            "searches for violations of safety do not go on"
+        };
+        model.say(Tone::Plain, format!("{said} from states in which `{condition}` is true"));
+    }
+    if !before.is_empty() && model.watch.local.is_none() {
+        check_all(model, effects);
+    }
+    Ok(())
 }
 
 fn raise(model: &mut Model, effects: &mut Vec<Effect>) {

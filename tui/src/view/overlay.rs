@@ -177,6 +177,9 @@ fn words(asks: Question, model: &Model) -> (String, &'static str) {
         Question::Open => ("Open a run".to_owned(), "a trail of Spin, or a run that was saved"),
         Question::Find => (format!("Find in: {}", model.panel.title()), "n goes to the next one, N to the one before"),
         Question::FindInHelp => ("Find in the help".to_owned(), "n goes to the next one, N to the one before"),
+        Question::LeaveOut => {
+            ("Do not go on where".to_owned(), "a condition, such as  x > 3 && len(q) == 2; nothing: go on everywhere")
+        }
         Question::Watch => ("Watch".to_owned(), "an expression, such as  len(q) + x, P[0]:x or P[0]@label"),
         Question::Jump => ("Go to".to_owned(), "the number of a step, or the name of a bookmark"),
     }

@@ -98,6 +98,7 @@ fn figures(model: &Model, buffer: &mut Buffer, area: Rect) {
         figure(theme, "memory", fill(theme, watch, room)),
         figure(theme, "time", plain(duration(progress.seconds))),
     ];
+    lines.extend(model.leave_out.iter().map(|condition| figure(theme, "not beyond", plain(condition.clone()))));
     lines.extend(estimates(theme, watch));
     for (row, line) in lines.iter().enumerate() {
         put(buffer, area, row as u16, line, theme);

@@ -156,6 +156,34 @@ fn what_a_bound_left_undecided_is_searched_again_with_more_allowed() {
 }
 
 #[test]
+fn checks_do_not_go_on_from_states_that_were_named() {
+    let mut player = Player::open(RACE, FULL);
+    let known = |player: &Player| {
+        let indicator = player.model.watch.indicators.first().expect("a property");
+        (indicator.verdict(), indicator.reason.clone())
+    };
+    player.keys("f2 x \"nothing enter");
+    assert!(player.screen().contains("`nothing` is not declared"), "{}", player.screen());
+    player.keys("esc x \"x==0 enter");
+    assert!(player.screen().contains("nothing is left to explore"), "{}", player.screen());
+    player.keys("esc x \"x==1 enter");
+    player.said("do not go on from states in which `x==1` is true");
+    player.keys("S");
+    let (verdict, why) = known(&player);
+    assert_eq!(verdict, Some(Verdict::Undecided), "{why}");
+    assert!(why.contains("did not go on from states in which `x==1` is true"), "{why}");
+    insta::assert_snapshot!("left_out_80", player.screen());
+    // Nothing goes on for all times: all checks begin anew, as they were.
+    player.keys("x ctrl-u enter");
+    assert_eq!(known(&player).0, Some(Verdict::Violated));
+    // What an edit leaves without a meaning is taken back.
+    player.keys("x \"x==1 enter");
+    player.write(&RACE.replace("x", "y"));
+    assert_eq!(known(&player).0, Some(Verdict::Violated));
+    assert_eq!(player.model.leave_out, None);
+}
+
+#[test]
 fn questions_are_asked_on_a_line_and_wrong_answers_are_told() {
     let mut player = Player::open(TALK, FULL);
     player.keys("c \"asked==");

@@ -4,11 +4,7 @@
 import type { Binding, MovingPicture } from "../protocol";
 import { isShown, valueAfter } from "../pure/picture";
 import { el } from "./dom";
-
-/** An element that the server leaves in no drawing. */
-const RULES = "metadata";
-/** An attribute that the server leaves in no drawing. */
-const STYLE = "data-fabius-style";
+import { drawingOf } from "./drawing";
 
 export interface OwnPicture {
   element: HTMLElement;
@@ -19,22 +15,10 @@ export interface OwnPicture {
 export function ownPicture(picture: MovingPicture): OwnPicture {
   const element = el("section", { class: "own", "aria-label": "Picture of the model" });
   const root = element.attachShadow({ mode: "open" });
-  const parsed = new DOMParser().parseFromString(withoutStyle(picture.svg), "image/svg+xml");
-  const drawing = document.importNode(parsed.documentElement, true);
-  const sheets = [...drawing.querySelectorAll(RULES)].map((rules) => {
-    const sheet = new CSSStyleSheet();
-    sheet.replaceSync(rules.textContent);
-    rules.remove();
-    return sheet;
-  });
+  const { drawing, sheets } = drawingOf(picture.svg);
   const size = new CSSStyleSheet();
   size.replaceSync("svg { max-width: 100%; height: auto; }");
   root.adoptedStyleSheets = [size, ...sheets];
-  for (const styled of [drawing, ...drawing.querySelectorAll(`[${STYLE}]`)]) {
-    const text = styled.getAttribute(STYLE);
-    styled.removeAttribute(STYLE);
-    if (text !== null && styled instanceof SVGElement) styled.style.cssText = text;
-  }
   root.append(drawing);
   const bound = picture.bindings.map((binding) => ({ binding, target: drawing.querySelector(`[data-bound="${binding.element}"]`) }));
   const after = (step: number): void => {
@@ -44,14 +28,6 @@ export function ownPicture(picture: MovingPicture): OwnPicture {
     }
   };
   return { element, after };
-}
-
-/**
- * The drawing with its style where it is only text: the page allows style with its nonce, or as objects, and already complains when other
- * style is read. Where these characters stand in a drawing of the server, they begin an element or an attribute, since it escapes those of texts.
- */
-function withoutStyle(svg: string): string {
-  return svg.replace(/<(\/?)style\b/g, `<$1${RULES}`).replace(/ style="/g, ` ${STYLE}="`);
 }
 
 function apply(target: Element, { attribute }: Binding, value: string | null): void {

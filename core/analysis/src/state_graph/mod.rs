@@ -18,7 +18,7 @@ use fabius_program::{Move, Program};
 use fabius_witness::show::{Names, process_name, statement_text};
 use fabius_witness::{Ending, Outcome, State, ending, moves, settled, snapshot};
 use serde::Serialize;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 
 /// By what states are put together.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -31,6 +31,23 @@ pub enum Grouping {
     /// elements.
     Values(Vec<String>),
 }
+
+impl Grouping {
+    /// What somebody asks for: nothing, `locations`, or names with commas between them.
+    pub fn read(by: Option<&str>) -> Self {
+        match by {
+            None => Self::States,
+            Some("locations") => Self::Locations,
+            Some(names) => Self::Values(names.split(',').map(|name| name.trim().to_owned()).collect()),
+        }
+    }
+}
+
+/// A picture with more nodes cannot be read.
+pub const DRAWN_NODES_MAX: usize = 300;
+
+/// This many states are explored unless somebody asks for others.
+pub const STATES_MAX: usize = 10_000;
 
 /// A graph to draw.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
@@ -54,6 +71,9 @@ pub struct StateGraph {
 pub struct Node {
     /// What is said of it, a line each.
     pub label: Vec<String>,
+    /// The lines at which processes are in every one of its states, in order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub lines: Vec<u32>,
     /// How many states it stands for.
     pub states: usize,
     /// Something begins there.
@@ -82,6 +102,9 @@ pub struct Edge {
     pub to: usize,
     /// Who does what, each once.
     pub steps: Vec<String>,
+    /// The lines of these statements, in order.
+    #[serde(skip_serializing_if = "BTreeSet::is_empty")]
+    pub lines: BTreeSet<u32>,
     /// The run to the first error takes one of them.
     pub on_run: bool,
     /// One of them fails.
@@ -91,12 +114,23 @@ pub struct Edge {
 /// What is not in a graph that was explored to its end.
 struct Explored {
     states: Vec<(State, Node)>,
-    edges: Vec<(usize, usize, String, bool)>,
+    edges: Vec<Step>,
     stopped: Option<&'static str>,
     /// For each state, by which edge it was met first.
     parents: Vec<Option<usize>>,
     /// The first error met.
     first_error: Option<FirstError>,
+}
+
+/// A step from one state to another.
+struct Step {
+    from: usize,
+    to: usize,
+    /// Who does what, and what is wrong with it.
+    text: String,
+    fails: bool,
+    /// The line of the statement.
+    line: Option<u32>,
 }
 
 /// What is wrong first, in the order of the search.
@@ -108,8 +142,8 @@ enum FirstError {
     Step(usize),
 }
 
-/// The state graph of a program, explored breadth-first as far as `states_max` states. `place` says where something stands, in a
-/// few characters.
+/// The state graph of a program, explored breadth-first as far as `states_max` states. `line_of` says in
+/// which line something stands, if it is written anywhere.
 ///
 /// # Errors
 /// A sentence, if the initial state cannot be computed, or if no variable has one of the names.
@@ -117,12 +151,12 @@ pub fn state_graph(
     program: &Program,
     grouping: &Grouping,
     states_max: usize,
-    place: &dyn Fn(Span) -> String,
+    line_of: &dyn Fn(Span) -> Option<u32>,
     cancel: &Cancel,
 ) -> Result<StateGraph, String> {
-    let explored = explore(program, states_max, cancel)?;
+    let explored = explore(program, states_max, line_of, cancel)?;
     let (on_states, on_edges) = explored.run();
-    let labels = Labels::of(program, &explored, place);
+    let labels = Labels::of(program, &explored, line_of);
     let keys = labels.keys(grouping)?;
     let mut numbers: BTreeMap<&[String], usize> = BTreeMap::new();
     let mut group_of = Vec::with_capacity(keys.len());
@@ -134,9 +168,11 @@ pub fn state_graph(
         let group = *numbers.entry(key).or_insert(next);
         group_of.push(group);
         if group == graph.nodes.len() {
-            graph.nodes.push(Node { label: key.clone(), transient: true, ..Node::default() });
+            let lines = labels.lines[at].clone();
+            graph.nodes.push(Node { label: key.clone(), lines, transient: true, ..Node::default() });
         }
         let known = &mut graph.nodes[group];
+        known.lines.retain(|line| labels.lines[at].contains(line));
         known.states += node.states;
         known.initial |= node.initial;
         known.transient &= node.transient;
@@ -147,14 +183,14 @@ pub fn state_graph(
         known.errors += usize::from(node.error.is_some());
     }
     let mut edges: BTreeMap<(usize, usize), Edge> = BTreeMap::new();
-    for (at, (from, to, step, fails)) in explored.edges.iter().enumerate() {
-        let (from, to) = (group_of[*from], group_of[*to]);
-        let new = || Edge { from, to, steps: Vec::new(), on_run: false, fails: false };
-        let edge = edges.entry((from, to)).or_insert_with(new);
+    for (at, step) in explored.edges.iter().enumerate() {
+        let (from, to) = (group_of[step.from], group_of[step.to]);
+        let edge = edges.entry((from, to)).or_insert_with(|| Edge::between(from, to));
         edge.on_run |= on_edges[at];
-        edge.fails |= fails;
-        if !edge.steps.contains(step) {
-            edge.steps.push(step.clone());
+        edge.fails |= step.fails;
+        edge.lines.extend(step.line);
+        if !edge.steps.contains(&step.text) {
+            edge.steps.push(step.text.clone());
         }
     }
     graph.edges = edges.into_values().collect();
@@ -164,7 +200,12 @@ pub fn state_graph(
     Ok(graph)
 }
 
-fn explore(program: &Program, states_max: usize, cancel: &Cancel) -> Result<Explored, String> {
+fn explore(
+    program: &Program,
+    states_max: usize,
+    line_of: &dyn Fn(Span) -> Option<u32>,
+    cancel: &Cancel,
+) -> Result<Explored, String> {
     let initial = State::initial(program).map_err(|fault| format!("the initial state cannot be computed: {fault}"))?;
     let mut found =
         Explored { states: Vec::new(), edges: Vec::new(), stopped: None, parents: Vec::new(), first_error: None };
@@ -205,7 +246,8 @@ fn explore(program: &Program, states_max: usize, cancel: &Cancel) -> Result<Expl
                 Outcome::Broken { fault, .. } => found.error(&before, &format!("{text}: {fault}"), edge),
             };
             let text = fault.map_or_else(|| text.clone(), |fault| format!("{text}: {fault}"));
-            found.edges.push((at, to, text, fault.is_some()));
+            let line = line_of(program.span_of(step.edge));
+            found.edges.push(Step { from: at, to, text, fails: fault.is_some(), line });
             if fault.is_some() {
                 found.first_error.get_or_insert(FirstError::Step(edge));
             }
@@ -262,14 +304,14 @@ impl Explored {
             None => return (states, edges),
             Some(FirstError::Deadlock(state)) => state,
             Some(FirstError::Step(edge)) => {
-                let (from, to, ..) = self.edges[edge];
+                let Step { from, to, .. } = self.edges[edge];
                 (states[to], edges[edge]) = (true, true);
                 from
             }
         };
         states[here] = true;
         while let Some(edge) = self.parents[here] {
-            here = self.edges[edge].0;
+            here = self.edges[edge].from;
             (states[here], edges[edge]) = (true, true);
         }
         (states, edges)
@@ -290,22 +332,27 @@ struct Labels<'a> {
     explored: &'a Explored,
     /// For each state, where each process is.
     places: Vec<Vec<String>>,
+    /// For each state, the lines of these, in order.
+    lines: Vec<Vec<u32>>,
     /// For each state, the values of variables and channels.
     values: Vec<Vec<(String, String)>>,
 }
 
 impl<'a> Labels<'a> {
-    fn of(program: &Program, explored: &'a Explored, place: &dyn Fn(Span) -> String) -> Self {
-        let (mut places, mut values) = (Vec::new(), Vec::new());
+    fn of(program: &Program, explored: &'a Explored, line_of: &dyn Fn(Span) -> Option<u32>) -> Self {
+        let (mut places, mut lines, mut values) = (Vec::new(), Vec::new(), Vec::new());
         for (state, _) in &explored.states {
             let shown = snapshot(program, state);
             let stand = shown.processes.iter().map(|status| {
                 let labels: String = status.labels.iter().take(1).map(|label| format!(" {label}")).collect();
                 let name = process_name(&status.process, usize::from(status.pid));
-                let at = if status.has_ended() { "ended".to_owned() } else { place(status.span) };
+                let at = if status.has_ended() { "ended".to_owned() } else { place(line_of(status.span)) };
                 // Two places may stand in one line.
                 (format!("{name} {at}{labels}"), status.location)
             });
+            let alive = shown.processes.iter().filter(|status| !status.has_ended());
+            lines
+                .push(alive.filter_map(|status| line_of(status.span)).collect::<BTreeSet<u32>>().into_iter().collect());
             places.push(stand.map(|(text, location)| format!("{text}\u{0}{location}")).collect());
             let own = shown.processes.iter().flat_map(|status| {
                 let named = |(name, value): &(String, String)| (format!("{}:{name}", status.name), value.clone());
@@ -313,7 +360,7 @@ impl<'a> Labels<'a> {
             });
             values.push(shown.variables.into_iter().chain(shown.channels).chain(own).collect());
         }
-        Self { explored, places, values }
+        Self { explored, places, lines, values }
     }
 
     /// Variables and channels that exist in all states with one value.
@@ -359,6 +406,18 @@ impl<'a> Labels<'a> {
             keys.push(key);
         }
         Ok(keys)
+    }
+}
+
+/// Where something stands, in words.
+fn place(line: Option<u32>) -> String {
+    line.map_or_else(String::new, |line| format!("line {line}"))
+}
+
+impl Edge {
+    /// An edge without a step.
+    fn between(from: usize, to: usize) -> Self {
+        Self { from, to, steps: Vec::new(), lines: BTreeSet::new(), on_run: false, fails: false }
     }
 }
 

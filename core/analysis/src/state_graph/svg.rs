@@ -90,7 +90,8 @@ impl Drawing<'_> {
             let title = escaped(&edge.steps.join("; "));
             let _ = writeln!(
                 text,
-                "<path class=\"{class}\" marker-end=\"url(#{marker})\" d=\"M{a} C{b} {c} {d}\"><title>{title}</title></path>"
+                "<path class=\"{class}\"{} marker-end=\"url(#{marker})\" d=\"M{a} C{b} {c} {d}\"><title>{title}</title></path>",
+                lines_attribute(&edge.lines)
             );
             let beyond = if edge.from == edge.to { 1.0 } else { 0.0 };
             let lines = step_lines(edge, STEP_WIDTH);
@@ -151,7 +152,8 @@ impl Drawing<'_> {
         let title = escaped(&node_lines(node).join("\n"));
         let _ = writeln!(
             text,
-            "<rect class=\"node{class}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{w:.1}\" height=\"{h:.1}\" rx=\"6\"><title>{title}</title></rect>"
+            "<rect class=\"node{class}\"{} x=\"{x:.1}\" y=\"{y:.1}\" width=\"{w:.1}\" height=\"{h:.1}\" rx=\"6\"><title>{title}</title></rect>",
+            lines_attribute(&node.lines)
         );
         for (line, shown) in lines.iter().enumerate() {
             let y = y + INSET + 6.0 + LINE * line as f64;
@@ -159,6 +161,12 @@ impl Drawing<'_> {
         }
         text
     }
+}
+
+/// Whoever shows the picture may lead from an element to these lines of the model.
+fn lines_attribute<'a>(lines: impl IntoIterator<Item = &'a u32>) -> String {
+    let lines: Vec<String> = lines.into_iter().map(u32::to_string).collect();
+    if lines.is_empty() { String::new() } else { format!(" data-lines=\"{}\"", lines.join(" ")) }
 }
 
 /// What is to be written at an edge.

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 const STATES_MAX: usize = 3_000;
 
 fn graph(program: &Program, grouping: &Grouping, states_max: usize) -> StateGraph {
-    state_graph(program, grouping, states_max, &|_| "here".to_owned(), &Cancel::new()).expect("it begins")
+    state_graph(program, grouping, states_max, &|_| Some(1), &Cancel::new()).expect("it begins")
 }
 
 fn model(seed: u64) -> String {
@@ -155,9 +155,9 @@ fn what_a_limit_cuts_off_is_marked() {
     assert_eq!(part.nodes.iter().filter(|node| node.open).count(), 1);
     let cancel = Cancel::new();
     cancel.cancel();
-    let stopped = state_graph(&program, &Grouping::States, 10, &|_| String::new(), &cancel).expect("it begins");
+    let stopped = state_graph(&program, &Grouping::States, 10, &|_| None, &cancel).expect("it begins");
     assert_eq!((stopped.nodes.len(), stopped.stopped), (1, Some("it was interrupted")));
     let unknown = Grouping::Values(vec!["y".to_owned()]);
-    let refused = state_graph(&program, &unknown, 10, &|_| String::new(), &Cancel::new());
+    let refused = state_graph(&program, &unknown, 10, &|_| None, &Cancel::new());
     assert!(refused.is_err_and(|why| why.contains("no variable is called `y` in any state; there are x")));
 }

@@ -1,9 +1,9 @@
-//! Searches without some states, compared with a model without these states: the reference interpreter lists all steps, and those that
-//! lead to a state in which the condition is true are dropped.
+//! Searches that do not go on from some states, compared with a model in which nothing goes on from these states: the reference interpreter
+//! lists the steps of all others. And searches that are told so while they run.
 
 use fabius_base::Cancel;
 use fabius_engine::settings::{Cycles, Order, Settings, Storage, ThreadCount};
-use fabius_engine::{CheckContext, Outcome, PropertyReport, Verdict, check};
+use fabius_engine::{CheckContext, Controls, Event, Outcome, PropertyReport, Verdict, boundary, check};
 use fabius_program::{Expr, Program, ProgressOn, Watch};
 use fabius_task::load::{Loaded, load};
 use fabius_task::pattern::state_condition;
@@ -33,7 +33,7 @@ fn asking(property: &str, condition: &str) -> Settings {
     Settings { properties, prune, optimize: false, reduction: false, ..Settings::default() }
 }
 
-/// What is reached without the states in which a condition is true.
+/// What is reached if nothing goes on from the states in which a condition is true.
 #[derive(Default)]
 struct Restricted {
     /// The states, and of each step where it leads and whether it makes progress.
@@ -42,20 +42,25 @@ struct Restricted {
     is_wrong: bool,
     /// Some step cannot be computed.
     is_cut: bool,
-    /// Some step led to a state that was dropped.
-    has_dropped: bool,
+    /// Some step led to a state from which nothing goes on.
+    has_stopped: bool,
 }
 
 impl Restricted {
-    fn of(program: &Program, dropped: &Expr) -> Option<Self> {
+    fn of(program: &Program, boundary: &Expr) -> Option<Self> {
         let watch = Watch { progress: Some(ProgressOn::States), ..Watch::NOTHING };
-        let is_dropped = |state: &State| value_of(program, state, dropped).is_ok_and(|value| value != 0);
-        let initial = State::watching(program, watch).ok().filter(|state| !is_dropped(state))?.visible(program);
+        let is_at_boundary = |state: &State| value_of(program, state, boundary).is_ok_and(|value| value != 0);
+        let initial = State::watching(program, watch).ok().filter(|state| !is_at_boundary(state))?.visible(program);
         let mut all = Self { nodes: vec![(initial.clone(), Vec::new())], ..Self::default() };
         let mut numbers = HashMap::from([(initial, 0)]);
         let mut at = 0;
         while at < all.nodes.len() {
             let state = all.nodes[at].0.clone();
+            if is_at_boundary(&state) {
+                all.has_stopped = true;
+                at += 1;
+                continue;
+            }
             let possible = moves(program, &state);
             all.is_wrong |= possible.ending == Ending::Invalid;
             let mut next = Vec::new();
@@ -69,11 +74,7 @@ impl Restricted {
                     all.is_cut = true;
                     continue;
                 };
-                if is_dropped(&to) {
-                    all.has_dropped = true;
-                } else {
-                    next.push((marks(program, watch, Some(label), &to).progress, to));
-                }
+                next.push((marks(program, watch, Some(label), &to).progress, to));
             }
             for (progress, to) in next {
                 let to = to.visible(program);
@@ -133,7 +134,7 @@ fn of<'o>(outcome: &'o Outcome, about: &dyn Fn() -> String) -> &'o PropertyRepor
 
 /// Whether the answer is the one that is right; how much of it was compared.
 fn agrees(property: &PropertyReport, wrong: bool, all: &Restricted, condition: &str, about: &dyn Fn() -> String) {
-    match (wrong, all.has_dropped) {
+    match (wrong, all.has_stopped) {
         (true, _) => assert_eq!(property.verdict, Verdict::Violated, "{}", about()),
         (false, false) if !all.is_cut => assert_eq!(property.verdict, Verdict::Holds, "{}", about()),
         (false, false) => assert_ne!(property.verdict, Verdict::Violated, "{}", about()),
@@ -147,7 +148,7 @@ fn agrees(property: &PropertyReport, wrong: bool, all: &Restricted, condition: &
 
 #[derive(Default)]
 struct Tally {
-    dropped: usize,
+    stopped: usize,
     safe: usize,
     unsafe_: usize,
     livelocks: usize,
@@ -174,11 +175,11 @@ fn compare(seed: u64) -> Tally {
         let Ok(expr) = state_condition(&model, program, &condition) else { continue };
         let Some(all) = Restricted::of(program, &expr) else { continue };
         // A condition that is never true changes nothing.
-        if !all.has_dropped && !dice.one_in(12) {
+        if !all.has_stopped && !dice.one_in(12) {
             continue;
         }
-        let about = || format!("seed {seed} without `{condition}`:\n{text}");
-        tally.dropped += usize::from(all.has_dropped);
+        let about = || format!("seed {seed} not beyond `{condition}`:\n{text}");
+        tally.stopped += usize::from(all.has_stopped);
         *(if all.is_wrong { &mut tally.unsafe_ } else { &mut tally.safe }) += 1;
         for search in [Order::DepthFirst, Order::BreadthFirst, Order::DepthFirstThenShorten] {
             for (keep_going, threads, store) in
@@ -214,17 +215,126 @@ fn compare(seed: u64) -> Tally {
 }
 
 #[test]
-fn a_search_without_some_states_is_one_of_the_model_without_them() {
+fn a_search_that_does_not_go_on_from_some_states_is_one_of_a_model_that_does_not() {
     let seeds: Vec<u64> = (0..MODELS).collect();
     let mut sum = Tally::default();
-    for Tally { dropped, safe, unsafe_, livelocks, live } in parallel::map(&seeds, |seed| compare(*seed)) {
-        sum.dropped += dropped;
+    for Tally { stopped, safe, unsafe_, livelocks, live } in parallel::map(&seeds, |seed| compare(*seed)) {
+        sum.stopped += stopped;
         sum.safe += safe;
         sum.unsafe_ += unsafe_;
         sum.livelocks += livelocks;
         sum.live += live;
     }
-    let Tally { dropped, safe, unsafe_, livelocks, live } = sum;
-    let told = format!("{dropped} dropped, {safe} safe, {unsafe_} not, {livelocks} livelocks, {live} without");
-    assert!(40 < dropped && 15 < safe && 20 < unsafe_ && 2 < livelocks && 10 < live, "{told}");
+    let Tally { stopped, safe, unsafe_, livelocks, live } = sum;
+    let told = format!("{stopped} stopped, {safe} safe, {unsafe_} not, {livelocks} livelocks, {live} without");
+    assert!(40 < stopped && 15 < safe && 20 < unsafe_ && 2 < livelocks && 10 < live, "{told}");
+}
+
+/// After `first` is over, nothing goes on from states in which it was not: the error lies behind states that a search went on from before
+/// it was told not to.
+const PHASES: &str = "\
+bool second; byte a, b; short n
+active proctype Early() {
+    do
+    :: a < 200 -> a++
+    :: else -> break
+    od;
+    second = true
+}
+active proctype Late() {
+    second;
+    do
+    :: n < 400 -> n++
+    :: b < 100 -> b++
+    :: n == 400 && b == 100 -> assert(false)
+    od
+}
+";
+
+/// Checks a model, and at the progress event with this number tells the search not to go on from some states.
+fn steered(loaded: &Loaded, settings: &Settings, condition: &str, at: u64) -> (Outcome, bool) {
+    let (cancel, controls) = (Cancel::new(), Controls::new());
+    let boundary = boundary(loaded, condition).unwrap_or_else(|why| panic!("{condition}: {why}"));
+    let (mut heard, mut was_told) = (0, false);
+    let mut observe = |event: Event| {
+        heard += u64::from(matches!(event, Event::Progress { .. }));
+        if heard == at && !was_told {
+            was_told = controls.boundary().adopt(&boundary);
+        }
+    };
+    let mut context =
+        CheckContext { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut observe, controls: Some(&controls) };
+    let outcome = check(loaded, settings, &mut context);
+    (outcome, was_told)
+}
+
+/// All ways to search for violations of safety that may be told.
+fn ways() -> Vec<Settings> {
+    let mut ways = Vec::new();
+    for (search, threads) in [
+        (Order::DepthFirst, ThreadCount::Exactly(1)),
+        (Order::BreadthFirst, ThreadCount::Exactly(1)),
+        (Order::DepthFirstThenShorten, ThreadCount::Exactly(1)),
+        (Order::DepthFirstThenShorten, ThreadCount::Exactly(2)),
+        (Order::DepthFirstThenShorten, ThreadCount::UpTo(2)),
+    ] {
+        for as_written in [false, true] {
+            for whole_states_max in [0, 500] {
+                let properties = vec!["safety".to_owned()];
+                let (optimize, reduction) = (!as_written, !as_written);
+                let settings = Settings { search, threads, properties, optimize, reduction, ..Settings::default() };
+                ways.push(Settings { whole_states_max, schedule: false, ..settings });
+            }
+        }
+    }
+    ways
+}
+
+#[test]
+fn an_error_behind_states_that_were_left_before_is_found_with_its_run() {
+    let mut told = 0;
+    for settings in ways() {
+        let model = loaded(PHASES, &settings);
+        for (condition, at) in [("a == 7 && b == 3", 2), ("!second && a > 3", 3), ("second && n == 3 && b < 2", 4)] {
+            let about = || format!("`{condition}` from {at} on, {settings:?}");
+            let (outcome, was_told) = steered(&model, &settings, condition, at);
+            told += usize::from(was_told);
+            let property = of(&outcome, &about);
+            match property.verdict {
+                // Each counterexample was confirmed by the reference interpreter.
+                Verdict::Violated => assert!(!outcome.counterexamples.is_empty(), "{}", about()),
+                Verdict::Undecided => assert!(property.reason.contains(condition), "{}: {}", property.reason, about()),
+                other => panic!("{other:?}, {}: {}", property.reason, about()),
+            }
+        }
+    }
+    assert!(40 < told, "{told}");
+}
+
+#[test]
+fn a_search_that_is_told_not_to_go_on_proves_nothing() {
+    let safe = PHASES.replace("assert(false)", "skip");
+    let (mut stopped, mut whole) = (0, 0);
+    for settings in ways() {
+        let model = loaded(&safe, &settings);
+        for (condition, at) in [("n == 1", 1), ("n > 200 && b == 50", 5), ("b == 99", 20), ("a == 250", 1)] {
+            let about = || format!("`{condition}` from {at} on, {settings:?}");
+            let (outcome, was_told) = steered(&model, &settings, condition, at);
+            let property = of(&outcome, &about);
+            let never = condition == "a == 250";
+            match property.verdict {
+                Verdict::Holds => {
+                    assert!(property.exhaustive && (never || !was_told || 1 < at), "{}", about());
+                    whole += 1;
+                }
+                Verdict::Undecided => {
+                    assert!(was_told && !property.exhaustive && !never, "{}", about());
+                    assert!(property.reason.contains(condition), "{}: {}", property.reason, about());
+                    stopped += 1;
+                }
+                other => panic!("{other:?}: {}", about()),
+            }
+        }
+    }
+    assert!(20 < stopped && 10 < whole, "{stopped} stopped, {whole} not");
 }

@@ -63,6 +63,10 @@ impl Model for Measured {
         self.model.initial(state)
     }
 
+    fn retrace(&mut self, begins: bool) {
+        self.model.retrace(begins);
+    }
+
     fn begin(&mut self, state: &[u32]) -> ReducedCursor {
         let cursor = self.model.begin(state);
         if !self.is_transient(state) {

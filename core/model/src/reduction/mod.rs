@@ -543,7 +543,8 @@ impl Model for Reduced {
 
     #[inline]
     fn begin(&mut self, state: &[u32]) -> ReducedCursor {
-        match self.choose(state) {
+        let chosen = if self.inner.is_at_boundary(state) { None } else { self.choose(state) };
+        match chosen {
             None => ReducedCursor { inner: self.inner.begin(state), chosen: EVERYBODY, rest: 0, moved: false },
             Some(chosen) => {
                 let pid = Set::BITS - 1 - chosen.leading_zeros();
@@ -551,6 +552,10 @@ impl Model for Reduced {
                 ReducedCursor { inner, chosen, rest: chosen & !(1 << pid), moved: false }
             }
         }
+    }
+
+    fn retrace(&mut self, begins: bool) {
+        self.inner.retrace(begins);
     }
 
     #[inline]

@@ -108,6 +108,7 @@ impl Traces {
         if model.initial(&mut state).is_err() {
             return labels;
         }
+        model.retrace(true);
         while let Some(ordinal) = ordinals.pop() {
             let mut cursor = model.begin(&state);
             for i in 1..=ordinal {
@@ -119,6 +120,7 @@ impl Traces {
             }
             std::mem::swap(&mut state, &mut successor);
         }
+        model.retrace(false);
         labels
     }
 }

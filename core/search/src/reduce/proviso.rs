@@ -127,6 +127,10 @@ impl<M: Reducible> Model for OffStack<M> {
         self.model.initial(state)
     }
 
+    fn retrace(&mut self, begins: bool) {
+        self.model.retrace(begins);
+    }
+
     #[inline]
     fn begin(&mut self, state: &[u32]) -> Self::Cursor {
         let visible = &state[..state.len() - self.model.hidden_words()];

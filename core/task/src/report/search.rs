@@ -111,7 +111,7 @@ pub struct StrategyReport {
     /// Runs are cut off after this many steps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_depth: Option<u64>,
-    /// States in which this holds were left out.
+    /// The search did not go on from states in which this is true.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prune: Option<String>,
     /// Whether it goes on after the first violation.

@@ -13,10 +13,12 @@ mod typescript;
 
 pub use coverage::{Coverage, CoveredStatement, LineMarks, Lines, Mark, StepMark};
 pub use params::{
-    ContextsParams, ExecutionParams, ExecutionTreeParams, ExecutionsParams, ExportFormat, ExportParams, LinesParams,
-    ModelParams, RunParams, StepParams, TraceParams, TraceSource, WhyParams,
+    ContextsParams, DrawParams, ExecutionParams, ExecutionTreeParams, ExecutionsParams, ExportFormat, ExportParams,
+    LinesParams, ModelParams, RunParams, StepParams, TraceParams, TraceSource, WhyParams,
 };
-pub use searches::{Branch, Contexts, CountedExecutions, ExecutionPage, ExecutionTree, Meeting, StuckAt};
+pub use searches::{
+    Branch, Contexts, CountedExecutions, Drawing, ExecutionPage, ExecutionTree, Meeting, StuckAt, Survivor, Survivors,
+};
 pub use status::{Faulty, PropertyState, PropertyStatus, Running, Status, SurveyStatus};
 pub use traces::{
     Exported, NamedValue, PlacedProcess, PlacedStep, ProcessState, Ribbon, StateAfter, TraceKind, TracePage,
@@ -90,6 +92,10 @@ requests! {
     FindContexts = "fabius/contexts", ContextsParams => Contexts;
     /// Whether the model can deadlock with a process waiting at a line.
     Stuck = "fabius/stuck", LinesParams => StuckAt;
+    /// Draws the state graph, or the automata of the processes.
+    Draw = "fabius/graph", DrawParams => Drawing;
+    /// Which changes of the model no property notices.
+    Mutate = "fabius/mutate", ModelParams => Survivors;
 }
 
 /// The method of the notification with a [`Status`].

@@ -27,6 +27,9 @@ pub struct RunParams {
     /// Which infinite runs count as violations from now on: `none`, `weak` or `strong`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fairness: Option<String>,
+    /// From now on, checks of the model do not go on from states in which this is true; an empty text: from all states again.
+    #[serde(rename = "leaveOut", skip_serializing_if = "Option::is_none")]
+    pub leave_out: Option<String>,
 }
 
 /// A run: a counterexample, or one that an answer named.
@@ -186,4 +189,19 @@ pub struct LinesParams {
     pub uri: lsp::Uri,
     /// The lines, from 0.
     pub lines: Vec<u32>,
+}
+
+/// Parameters of `fabius/graph`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+pub struct DrawParams {
+    /// The address of the model.
+    #[cfg_attr(test, ts(type = "string"))]
+    pub uri: lsp::Uri,
+    /// By what states are put together: `locations`, or names of variables with commas between them; each for itself if it is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub by: Option<String>,
+    /// The automata of the processes instead.
+    #[serde(default)]
+    pub automata: bool,
 }

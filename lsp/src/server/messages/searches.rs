@@ -28,6 +28,42 @@ pub struct CountedExecutions {
     pub advice: Option<&'static str>,
 }
 
+/// The changes of a model that no property notices.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Survivors {
+    /// How many there are, of how many.
+    pub sentence: String,
+    /// The present text means something else.
+    pub stale: bool,
+    /// The changes, in the order of the text.
+    pub survivors: Vec<Survivor>,
+}
+
+/// A change that no property notices.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Survivor {
+    /// The file.
+    #[cfg_attr(test, ts(type = "string"))]
+    pub uri: lsp::Uri,
+    /// What is changed.
+    #[cfg_attr(test, ts(type = "Range"))]
+    pub range: lsp::Range,
+    /// How, in a sentence.
+    pub message: String,
+}
+
+/// A picture of a state graph, or of automata.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Drawing {
+    /// The picture. Elements with an attribute `data-lines` stand for these lines of the model, from 1, with blanks between them.
+    pub svg: String,
+    /// How many states there are, and why there may be more; empty for automata.
+    pub sentence: String,
+}
+
 /// A branch of the tree of choices, and the alternatives at its end.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]

@@ -21,6 +21,9 @@ pub struct Status {
     pub serial: u64,
     /// The check that is under way.
     pub running: Option<Running>,
+    /// Checks do not go on from states in which this is true.
+    #[serde(rename = "leaveOut")]
+    pub leave_out: Option<String>,
     /// Why the model cannot be checked as it is; the properties are then those from before.
     pub faulty: Option<Faulty>,
     /// The properties.

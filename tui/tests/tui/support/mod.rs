@@ -1,7 +1,7 @@
 //! The explorer without a terminal: keys in, screens out, and what is to be done outside done at once.
 
 use fabius_base::Cancel;
-use fabius_engine::{CheckContext, Controls, Event, Loaded, Settings, check, load};
+use fabius_engine::{Boundary, CheckContext, Controls, Event, Loaded, Settings, check, load};
 use fabius_tui::message::{Effect, Message};
 use fabius_tui::model::Model;
 use fabius_tui::update::update;
@@ -19,6 +19,8 @@ use std::time::Duration;
 pub struct Player {
     pub model: Model,
     pub effects: Vec<Effect>,
+    /// Where checks do not go on.
+    boundary: Option<Boundary>,
 }
 
 fn read(text: &str, settings: &Settings) -> Arc<Loaded> {
@@ -34,7 +36,7 @@ impl Player {
     pub fn with(text: &str, size: (u16, u16), settings: Settings, theme: Theme) -> Self {
         let loaded = read(text, &settings);
         let launch = LaunchOptions { path: PathBuf::from("model.pml"), settings, trail: None, check: false };
-        let mut player = Self { model: Model::new(launch, theme, size), effects: Vec::new() };
+        let mut player = Self { model: Model::new(launch, theme, size), effects: Vec::new(), boundary: None };
         player.send(Message::Loaded(loaded));
         player
     }
@@ -57,6 +59,7 @@ impl Player {
         let controls = Controls::new();
         let mut events = Vec::new();
         controls.ask(true);
+        self.boundary.iter().for_each(|boundary| assert!(controls.boundary().adopt(boundary)));
         let mut observe = |event: Event| events.push(event);
         let mut context =
             CheckContext { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut observe, controls: Some(&controls) };
@@ -77,6 +80,7 @@ impl Player {
             Effect::RunRequest(number, background_run) => {
                 Message::Ran(number, Box::new(Ok(background_run.run(&cancel, &mut |_| {}))))
             }
+            Effect::LeaveOut(boundary) => return self.boundary = boundary,
             other => return self.effects.push(other),
         };
         let work = self.model.work;

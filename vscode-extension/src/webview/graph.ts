@@ -1,0 +1,86 @@
+// The panel with a drawing of the state graph or of automata. A click on a state or a step leads to its lines in the model.
+
+import { linesOf, zoomed } from "../pure/graph";
+import { el } from "./dom";
+import { drawingOf } from "./drawing";
+
+interface Host {
+  postMessage(message: object): void;
+  setState(state: object): void;
+}
+
+declare function acquireVsCodeApi(): Host;
+
+type FromHost = { type: "drawing"; svg: string; sentence: string; which: object } | { type: "refused"; why: string };
+
+function start(root: HTMLElement, host: Host): void {
+  const sentence = el("p", { class: "sentence", role: "status" });
+  const place = el("div", { class: "graph", tabindex: 0, "aria-label": "Graph" });
+  const shadow = place.attachShadow({ mode: "open" });
+  const own = new CSSStyleSheet();
+  own.replaceSync("[data-lines] { cursor: pointer } .chosen { stroke: #1f6feb !important; stroke-width: 3.5 !important }");
+  const button = (label: string, title: string, run: () => void): HTMLButtonElement => {
+    const made = el("button", { title }, label);
+    made.addEventListener("click", run);
+    return made;
+  };
+  let scale = 1;
+  let drawn: Element | undefined;
+  const resize = (step: number): void => {
+    scale = step === 0 ? 1 : zoomed(scale, step);
+    const box = drawn?.getAttribute("viewBox")?.split(" ").map(Number);
+    if (!drawn || !box) return;
+    drawn.setAttribute("width", String((box[2] ?? 0) * scale));
+    drawn.setAttribute("height", String((box[3] ?? 0) * scale));
+  };
+  root.append(
+    el(
+      "div",
+      { class: "bar" },
+      button("−", "Smaller", () => { resize(-1); }),
+      button("+", "Larger", () => { resize(1); }),
+      button("100 %", "As it was", () => { resize(0); }),
+      button("Other Graph …", "Put states together, or show automata", () => { host.postMessage({ type: "choose" }); }),
+      sentence,
+    ),
+    place,
+  );
+  place.addEventListener(
+    "wheel",
+    (event) => {
+      if (!event.ctrlKey) return;
+      event.preventDefault();
+      resize(event.deltaY < 0 ? 1 : -1);
+    },
+    { passive: false },
+  );
+  shadow.addEventListener("click", (event) => {
+    if (!(event.target instanceof Element)) return;
+    const lines = linesOf(event.target.getAttribute("data-lines"));
+    if (lines.length === 0) return;
+    shadow.querySelector(".chosen")?.classList.remove("chosen");
+    event.target.classList.add("chosen");
+    host.postMessage({ type: "lines", lines });
+  });
+  window.addEventListener("message", (event: MessageEvent<FromHost>) => {
+    const message = event.data;
+    if (message.type === "refused") {
+      sentence.textContent = message.why;
+      drawn?.remove();
+      drawn = undefined;
+      return;
+    }
+    host.setState(message.which);
+    const { drawing, sheets } = drawingOf(message.svg);
+    shadow.adoptedStyleSheets = [...sheets, own];
+    drawn?.remove();
+    shadow.append(drawing);
+    drawn = drawing;
+    sentence.textContent = message.sentence;
+    resize(0);
+  });
+  host.postMessage({ type: "ready" });
+}
+
+const app = document.getElementById("app");
+if (app) start(app, acquireVsCodeApi());
