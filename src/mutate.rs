@@ -9,7 +9,7 @@ use anstream::AutoStream;
 use clap::Args;
 use fabius_base::{Cancel, StopReason};
 use fabius_engine::{Loaded, Settings, Verdict, plan, strategy};
-use fabius_mutation::report::{MutantOutcome, MutantReport, MutationReport, MutationStop};
+use fabius_mutation::report::{MutantOutcome, MutantReport, MutationReport, MutationStop, in_one_line};
 use fabius_mutation::{MutationContext, MutationRequest, mutation};
 use fabius_supervise::{Timer, Unfinished, Voice};
 use std::fmt::Write as _;
@@ -286,18 +286,8 @@ fn by_words<'m>(mutants: impl Iterator<Item = &'m MutantReport>) -> Vec<(String,
 fn change(mutant: &MutantReport) -> String {
     let what = mutant.kind.replace('_', " ");
     let change = match what.ends_with(" changed") {
-        true => format!("{} → {}", short(&mutant.old, TEXT_MAX / 2), short(&mutant.new, TEXT_MAX / 2)),
-        false => short(&mutant.old, TEXT_MAX),
+        true => format!("{} → {}", in_one_line(&mutant.old, TEXT_MAX / 2), in_one_line(&mutant.new, TEXT_MAX / 2)),
+        false => in_one_line(&mutant.old, TEXT_MAX),
     };
     format!("{what:<19} {change}")
-}
-
-/// Text in one line, without its end if it is longer than this.
-fn short(text: &str, most: usize) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let line = words.join(" ");
-    if line.chars().count() <= most {
-        return line;
-    }
-    line.chars().take(most - 1).collect::<String>() + "…"
 }

@@ -290,6 +290,8 @@ pub struct Model {
     pub launch: LaunchOptions,
     /// Checks do not go on from states in which this is true.
     pub leave_out: Option<String>,
+    /// Why such a condition was taken back, until the check that ignores it is over.
+    pub taken_back: Option<String>,
     /// The screen that is shown.
     pub screen: Screen,
     /// The panel that keys go to.
@@ -368,6 +370,7 @@ impl Model {
             theme,
             launch,
             leave_out: None,
+            taken_back: None,
             screen: Screen::Drive,
             panel: Panel::default(),
             zoom: false,

@@ -140,3 +140,12 @@ impl MutationReport {
         self.not_checked == 0 && self.undecided == 0 && self.stopped.is_none()
     }
 }
+
+/// A piece of a model in one line, without its end if it has more characters than `most`.
+pub fn in_one_line(text: &str, most: usize) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if line.chars().count() <= most {
+        return line;
+    }
+    line.chars().take(most.saturating_sub(1)).collect::<String>() + "…"
+}

@@ -1,7 +1,7 @@
 //! Changes of a model that no property notices, in words.
 
 use fabius_engine::words::counted;
-use fabius_mutation::report::{MutantReport, MutationReport};
+use fabius_mutation::report::{MutantReport, MutationReport, in_one_line};
 
 /// Longer pieces of text are cut.
 const TEXT_MAX: usize = 60;
@@ -9,7 +9,7 @@ const TEXT_MAX: usize = 60;
 /// What a change is that no property notices, for the place where it is.
 pub fn message(mutant: &MutantReport) -> String {
     let what = mutant.kind.replace('_', " ");
-    let new = short(&mutant.new);
+    let new = in_one_line(&mutant.new, TEXT_MAX);
     let change = if what.ends_with(" changed") { format!("{what} to `{new}`") } else { what };
     format!("no property notices: {change}")
 }
@@ -19,6 +19,9 @@ pub fn sentence(report: &MutationReport) -> String {
     let asked: Vec<&str> = report.properties.iter().filter(|it| it.counts).map(|it| it.name.as_str()).collect();
     if asked.is_empty() {
         return "no property of the model was proved, so none can notice a change".to_owned();
+    }
+    if report.mutants.is_empty() && report.not_checked == 0 {
+        return "there is nothing in the model that could be changed".to_owned();
     }
     let checked = counted(report.mutants.len() as u64, "change");
     let noticed = if report.survived == 0 && report.undecided == 0 {
@@ -33,13 +36,4 @@ pub fn sentence(report: &MutationReport) -> String {
     let left = report.not_checked;
     let left = if left == 0 { String::new() } else { format!("; {} not checked", counted(left, "change")) };
     format!("{checked}: {noticed} (asked: {}){left}", asked.join(", "))
-}
-
-/// Text in one line, without its end if it is too long.
-fn short(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    if line.chars().count() <= TEXT_MAX {
-        return line;
-    }
-    line.chars().take(TEXT_MAX - 1).collect::<String>() + "…"
 }

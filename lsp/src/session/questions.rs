@@ -15,6 +15,7 @@ use fabius_engine::words::counted;
 use fabius_executions::{Counted, ExecutionsReport, ExecutionsRequest, ListedExecution, NotCounted, TreeBranch};
 use fabius_mutation::report::MutationReport;
 use fabius_mutation::{MutationContext, MutationRequest, mutation};
+use fabius_supervise::memory;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -138,6 +139,7 @@ fn mutants(job: &Job, cancel: &Cancel) -> Answer {
 /// The picture of the state graph with states put together, or of the automata.
 fn draw(job: &Job, grouping: Option<&Grouping>, cancel: &Cancel) -> Answer {
     let loaded = &job.loaded;
+    let _watch = memory::Watch::beside(memory_max(job), cancel);
     let Some(program) = loaded.checkable().and_then(|_| loaded.as_written()) else { return faulty() };
     let line_of = |span| loaded.line_of(span);
     let graph = match grouping {

@@ -10,6 +10,7 @@ use crate::work::can_be_resumed;
 use fabius_engine::words::counted;
 use fabius_engine::{
     Boundary, Counterexample, Event, Look, Outcome, Settings, Verdict, as_walked, boundary as boundary_of, plan,
+    strategy,
 };
 use fabius_explore::{Alternative, Exploration, Local, LocalAnswer, NodeId};
 
@@ -56,17 +57,19 @@ pub(super) fn check_all(model: &mut Model, effects: &mut Vec<Effect>) {
             return model.say(Tone::Bad, format!("unknown property `{}` (known: {known})", unknown.selector));
         }
     };
+    let mut taken_back = None;
     if let Some(condition) = model.leave_out.clone() {
         match boundary(model, &condition) {
             Ok(boundary) => effects.push(Effect::LeaveOut(Some(boundary))),
             // The text of the model was edited.
             Err(why) => {
                 take_back(model, effects);
-                model.say(Tone::Bad, format!("checks go on where `{condition}` is true, too: {why}"));
+                taken_back = Some(format!("checks go on where `{condition}` is true, too: {why}"));
             }
         }
     }
     begin_check(model, &names);
+    model.taken_back = taken_back;
     model.known = Known::default();
     effects.push(Effect::Check { work: model.work, properties: Vec::new(), resume: false });
 }
@@ -144,6 +147,15 @@ fn boundary(model: &Model, condition: &str) -> Result<Boundary, String> {
     boundary_of(model.loaded.as_ref().ok_or("there is no model")?, condition)
 }
 
+/// Refuses a condition that the searches asked for would not heed.
+fn heeded(model: &Model, condition: &str) -> Result<(), String> {
+    let settings = Settings { prune: Some(condition.to_owned()), ..model.launch.settings.clone() };
+    match model.loaded.as_ref().and_then(|loaded| strategy::contradiction(loaded, &settings)) {
+        Some(finding) => Err(finding.headline),
+        None => Ok(()),
+    }
+}
+
 /// Checks go on from all states again.
 fn take_back(model: &mut Model, effects: &mut Vec<Effect>) {
     model.leave_out = None;
@@ -162,6 +174,7 @@ pub(super) fn leave_out(model: &mut Model, condition: &str, effects: &mut Vec<Ef
         model.say(Tone::Plain, "checks go on from all states again");
     } else {
         let boundary = boundary(model, condition)?;
+        heeded(model, condition)?;
         model.leave_out = Some(condition.to_owned());
         effects.push(Effect::LeaveOut(Some(boundary)));
         let said = if model.watch.running && before.is_empty() {
@@ -278,6 +291,15 @@ pub(super) fn checked(model: &mut Model, outcome: Outcome, work: u64) {
         return model.learn(outcome);
     }
     model.watch.end();
+    conclude(model, outcome);
+    if let Some(note) = model.taken_back.take() {
+        let said = std::mem::take(&mut model.status_line);
+        model.say(said.tone, format!("{}; {note}", said.text));
+    }
+}
+
+/// Says what a check found, and shows it.
+fn conclude(model: &mut Model, outcome: Outcome) {
     let verdict = outcome.report.verdict;
     let failure = outcome.failure.clone();
     let violated: Vec<&str> = outcome

@@ -3,4 +3,5 @@
 mod colours;
 mod formula;
 mod screens;
+mod searches;
 mod support;

@@ -1,13 +1,12 @@
 //! What the screens look like, as text that a person can read; and what keys lead there.
 
 use super::support::Player;
-use fabius_engine::{Event, Look, Settings, Verdict};
+use fabius_engine::{Event, Look, Settings};
 use fabius_explore::SuccessorHint;
 use fabius_testkit::models::{RACE, TALK};
 use fabius_tui::Theme;
 use fabius_tui::message::{Effect, Message};
 use fabius_tui::model::{Panel, Tone};
-use fabius_tui::watch::Indicator;
 
 const FULL: (u16, u16) = (80, 24);
 const WIDE: (u16, u16) = (160, 50);
@@ -135,52 +134,6 @@ fn a_livelock_is_a_ring() {
     insta::assert_snapshot!("ring_80", player.screen());
     player.keys("f2");
     insta::assert_snapshot!("watched_80", player.screen());
-}
-
-#[test]
-fn what_a_bound_left_undecided_is_searched_again_with_more_allowed() {
-    let settings = Settings {
-        limits: fabius_base::Limits { states_max: Some(5), ..fabius_base::Limits::default() },
-        ..Settings::default()
-    };
-    let mut player = Player::with(POLITE, FULL, settings, Theme::default());
-    player.keys("S f2");
-    let verdicts = |player: &Player| player.model.watch.indicators.iter().map(Indicator::verdict).collect::<Vec<_>>();
-    assert!(verdicts(&player).contains(&Some(Verdict::Undecided)), "{:?}", verdicts(&player));
-    let decided = verdicts(&player).len();
-    player.keys("+");
-    assert!(!verdicts(&player).contains(&Some(Verdict::Undecided)), "{:?}", verdicts(&player));
-    assert_eq!(verdicts(&player).len(), decided, "what was decided stays");
-    player.keys("+");
-    player.said("nothing was left undecided");
-}
-
-#[test]
-fn checks_do_not_go_on_from_states_that_were_named() {
-    let mut player = Player::open(RACE, FULL);
-    let known = |player: &Player| {
-        let indicator = player.model.watch.indicators.first().expect("a property");
-        (indicator.verdict(), indicator.reason.clone())
-    };
-    player.keys("f2 x \"nothing enter");
-    assert!(player.screen().contains("`nothing` is not declared"), "{}", player.screen());
-    player.keys("esc x \"x==0 enter");
-    assert!(player.screen().contains("nothing is left to explore"), "{}", player.screen());
-    player.keys("esc x \"x==1 enter");
-    player.said("do not go on from states in which `x==1` is true");
-    player.keys("S");
-    let (verdict, why) = known(&player);
-    assert_eq!(verdict, Some(Verdict::Undecided), "{why}");
-    assert!(why.contains("did not go on from states in which `x==1` is true"), "{why}");
-    insta::assert_snapshot!("left_out_80", player.screen());
-    // Nothing goes on for all times: all checks begin anew, as they were.
-    player.keys("x ctrl-u enter");
-    assert_eq!(known(&player).0, Some(Verdict::Violated));
-    // What an edit leaves without a meaning is taken back.
-    player.keys("x \"x==1 enter");
-    player.write(&RACE.replace("x", "y"));
-    assert_eq!(known(&player).0, Some(Verdict::Violated));
-    assert_eq!(player.model.leave_out, None);
 }
 
 #[test]

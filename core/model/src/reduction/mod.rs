@@ -29,6 +29,7 @@
 //!   a different matter.)
 
 mod extent;
+mod question;
 mod tables;
 mod trials;
 
@@ -38,11 +39,12 @@ use fabius_machine::{Cursor, Refusal};
 use fabius_program::facts::{Facts, Instance, Step};
 use fabius_program::meaning::Fault;
 use fabius_program::{Edge, EdgeId, Expr, Location, Move, ProcessKind, Program, ProgressOn, Slot, Watch};
-use fabius_search::reduce::{Closer, Requirements};
+use fabius_search::reduce::Closer;
 use fabius_search::{Ending, Model, Next, ProcessSet, Processes, Reducible};
+use question::{Answers, Question, movers};
 use std::fmt;
 use std::sync::Arc;
-use tables::{Configuration, Here, Set, Tables};
+use tables::{Set, Tables};
 pub use trials::{Trials, Trying};
 
 /// Tables with more entries are not made: this many take about half a second and a hundred megabytes.
@@ -389,143 +391,6 @@ fn go_on(cursor: &mut ReducedCursor) -> bool {
     cursor.rest &= !(1 << pid);
     cursor.inner.turn_to(pid as u8);
     true
-}
-
-/// The processes that can take a step of a set.
-fn movers(set: &[u64], question: &mut Question<'_>) -> Set {
-    let can_move = |process: &usize| set[*process] & question.executable(*process) != 0;
-    (0..set.len()).filter(can_move).fold(0, |movers, process| movers | 1 << process)
-}
-
-/// What was found out about the processes of a state.
-#[derive(Clone, Debug, Default)]
-struct Answers {
-    locations: Vec<u32>,
-    executable: Vec<Option<u64>>,
-    /// Edges that somebody else's step may include, as far as that was found out.
-    live: Vec<u64>,
-}
-
-impl Answers {
-    #[inline]
-    fn begin(&mut self, tables: &Configuration, state: &[u32]) {
-        self.locations.clear();
-        let at = |reader: &Option<fabius_machine::Reader>| reader.map_or(0, |reader| reader.read(state) as u32);
-        self.locations.extend(tables.processes.iter().map(|agent| at(&agent.location)));
-        self.executable.clear();
-        self.executable.resize(tables.processes.len(), None);
-        self.live.clear();
-        self.live.resize(tables.processes.len(), 0);
-    }
-}
-
-/// What the processes of a state require of each other.
-struct Question<'a> {
-    tables: &'a Configuration,
-    plan: &'a Plan,
-    machine: &'a mut fabius_machine::Machine,
-    state: &'a [u32],
-    answers: &'a mut Answers,
-}
-
-impl Question<'_> {
-    #[inline]
-    fn place(&self, process: usize) -> &tables::Place {
-        &self.tables.processes[process].places[self.answers.locations[process] as usize]
-    }
-
-    /// A process that has one step, requires nobody else and demands nothing: nothing is better than that.
-    #[inline]
-    fn free(&mut self) -> Option<usize> {
-        if !matches!(self.plan.preserve, Preserve::Deadlocks | Preserve::Faults(Proviso::Stack)) {
-            return None;
-        }
-        (0..self.tables.processes.len())
-            .rev()
-            .find(|process| self.place(*process).free && self.executable(*process).count_ones() == 1)
-    }
-
-    fn is_crowded(&self) -> bool {
-        (0..self.tables.processes.len()).any(|process| self.place(process).has_too_many_edges)
-    }
-
-    /// Whether one of these edges can be taken, by itself or as a part of another process's step, and is one that
-    /// [`Plan::whole`] marks.
-    fn has_marked(&mut self, process: usize, edges: u64) -> bool {
-        let whole = self.place(process).whole & edges;
-        whole != 0 && whole & (self.executable(process) | self.answers.live[process]) != 0
-    }
-}
-
-/// The edges of a process that can be taken in a state, found out once.
-#[inline]
-fn executable(
-    process: usize,
-    tables: &Configuration,
-    place: &tables::Place,
-    machine: &mut fabius_machine::Machine,
-    state: &[u32],
-    known: &mut [Option<u64>],
-) -> u64 {
-    match known[process] {
-        Some(executable) => executable,
-        None => {
-            let executable = if place.all == 0 { 0 } else { machine.executable(state, tables.shape, process as u8) };
-            known[process] = Some(executable);
-            executable
-        }
-    }
-}
-
-impl Requirements for Question<'_> {
-    #[inline]
-    fn alternatives(&mut self, process: usize) -> u64 {
-        self.place(process).all
-    }
-
-    #[inline]
-    fn with_executable(&mut self, process: usize) -> u64 {
-        let executable = self.executable(process);
-        self.place(process).together(executable)
-    }
-
-    #[inline]
-    fn executable(&mut self, process: usize) -> u64 {
-        let place = &self.tables.processes[process].places[self.answers.locations[process] as usize];
-        executable(process, self.tables, place, self.machine, self.state, &mut self.answers.executable)
-    }
-
-    #[inline]
-    fn require(&mut self, process: usize, alternatives: u64, set: &mut [u64]) {
-        let Self { tables, machine, state, answers, .. } = self;
-        let Answers { locations, executable: known, live } = &mut **answers;
-        let here = Here { state, locations };
-        tables.require(process, alternatives, &here, set, live, &mut |process| {
-            executable(process, tables, tables.place(process, &here), machine, state, known)
-        });
-    }
-
-    #[inline]
-    fn demands_all(&mut self, process: usize, alternatives: u64) -> bool {
-        !matches!(self.plan.preserve, Preserve::Deadlocks | Preserve::Faults(_))
-            && self.has_marked(process, alternatives)
-    }
-
-    fn suffices(&mut self, set: &[u64]) -> bool {
-        let count = set.len();
-        match self.plan.preserve {
-            // Every step leads to a progress state as long as somebody stays at a progress location.
-            Preserve::Livelocks(ProgressOn::States) => !(0..count).any(|process| self.place(process).progress),
-            Preserve::Faults(Proviso::Loops) => {
-                let is_in = |process: usize, question: &mut Self| {
-                    set[process] == question.place(process).all || set[process] & question.executable(process) != 0
-                };
-                (0..count).all(|process| !self.place(process).faulty || is_in(process, self))
-                    || !(0..count).any(|process| self.has_marked(process, set[process]))
-            }
-            _ => true,
-        }
-    }
 }
 
 impl Model for Reduced {

@@ -18,6 +18,8 @@ impl Parser<'_> {
             Tok::Char => format!("the character {}", self.text(token.symbol)),
             Tok::Str => "a string".to_owned(),
             Tok::Semi if token.implied => "the end of the line".to_owned(),
+            // The brace that is put behind a formula of a command line takes no room.
+            Tok::RBrace if token.span.start == token.span.end => "the end of the text".to_owned(),
             kind => format!("`{}`", spelling(kind).unwrap_or("this")),
         }
     }
