@@ -15,14 +15,14 @@
 //!
 //! * [`Preserve::Deadlocks`]: any strong stubborn set will do.
 //! * [`Preserve::Faults`]: also nobody who may still come to a failing assertion or an evaluation error may be
-//!   put off for ever. With [`Proviso::Loops`] a set with a step that closes a loop of its process must contain
+//!   put off for ever. With [`Proviso::Loops`] a set with a [sticky](Facts::sticky) step, of which each cycle has one, must contain
 //!   all of those; for a depth-first search [`Proviso::Stack`] is better: wrap the model into
 //!   [`fabius_search::reduce::OffStack`], which fully expands states whose steps lead to the stack only.
 //! * [`Preserve::Livelocks`]: a set with a step that makes progress must contain everybody (condition C2ᵀ of
 //!   Laarman and Faragó). Then each cycle with progress has a state where nothing is left out, and the search ends
 //!   at each cycle without: no proviso is needed. With progress on states this goes for all steps that lead to
 //!   a progress state (the paper's condition C2ˢ is not enough).
-//! * [`Preserve::Formula`]: a set with a step that may change what the claim sees, or that closes a loop, must
+//! * [`Preserve::Formula`]: a set with a step that may change what the claim sees, or that is sticky, must
 //!   contain everybody. So the reduced *system* is stuttering equivalent to the whole one, and it is the same
 //!   whatever the claim and the search do: the product with the claim needs no further proviso. (Siegel, *What's
 //!   wrong with on-the-fly partial order reduction*, CAV 2019, shows that sets which depend on the claim's state are
@@ -70,7 +70,7 @@ pub enum Preserve {
 pub enum Proviso {
     /// By the search: it expands states fully.
     Stack,
-    /// By loops of the processes: nothing is asked of the search.
+    /// By steps of which each cycle has one: nothing is asked of the search.
     Loops,
 }
 
@@ -216,7 +216,12 @@ impl Plan {
         step.breaks || step.asserts || self.goals.get(edge.0 as usize) == Some(&true)
     }
 
-    /// For each edge of a process, whether a set that contains it must contain everybody.
+    /// Whether a set with a sticky step must contain everybody.
+    fn heeds_cycles(&self) -> bool {
+        matches!(self.preserve, Preserve::Faults(Proviso::Loops) | Preserve::Acceptance | Preserve::Formula(_))
+    }
+
+    /// For each edge of a process, whether a set that contains it must contain everybody, be it sticky or not.
     fn whole(&self, instance: &Instance) -> Vec<bool> {
         let process = instance.key.process;
         let program = self.facts.program();
@@ -238,17 +243,14 @@ impl Plan {
             .map(|(index, edge)| {
                 let step = &instance.steps[index];
                 match &self.preserve {
-                    Preserve::Deadlocks | Preserve::Faults(Proviso::Stack) => false,
-                    Preserve::Faults(Proviso::Loops) => self.facts.closes_loop(process, index),
+                    Preserve::Deadlocks | Preserve::Faults(_) => false,
                     Preserve::Livelocks(ProgressOn::Transitions) => at(edge.source).progress,
                     Preserve::Livelocks(ProgressOn::States) => {
                         at(edge.target).progress || entered(step, &|location| location.progress)
                     }
-                    Preserve::Acceptance => accepts(edge, step) || self.facts.closes_loop(process, index),
+                    Preserve::Acceptance => accepts(edge, step),
                     Preserve::Formula(_) => {
-                        self.facts.closes_loop(process, index)
-                            || accepts(edge, step)
-                            || self.observer.as_ref().is_some_and(|observer| !observer.accords(step))
+                        accepts(edge, step) || self.observer.as_ref().is_some_and(|observer| !observer.accords(step))
                     }
                 }
             })

@@ -35,7 +35,7 @@ struct Known {
     ends: Arc<Leads>,
     /// What leads it to something faulty.
     faulty: Arc<Leads>,
-    /// For each edge, whether a set that contains it must contain everybody.
+    /// For each edge, whether a set that contains it must contain everybody, be it sticky or not.
     whole: Arc<Vec<bool>>,
 }
 
@@ -318,7 +318,10 @@ impl Tables {
         let shape = new.shape();
         let ids: Vec<usize> = new.processes.iter().map(|key| self.instance(key.clone())).collect();
         let mut masks = Masks::default();
-        let processes = (0..ids.len()).map(|pid| self.agent(machine, shape, &ids, pid, &mut masks)).collect();
+        let mut whole = self.whole(&ids);
+        let processes = (0..ids.len())
+            .map(|pid| self.agent(machine, shape, &ids, pid, (&std::mem::take(&mut whole[pid]), &mut masks)))
+            .collect();
         let depends_on_absence =
             ids.iter().any(|id| self.known[*id].rendezvous.depends_on_absence.iter().any(|set| !set.is_empty()));
         Configuration { shape, processes, depends_on_absence, masks: masks.all }
@@ -358,7 +361,30 @@ impl Tables {
         pair
     }
 
-    fn agent(&mut self, machine: &Machine, shape: u32, ids: &[usize], pid: usize, masks: &mut Masks) -> Agent {
+    /// For each process and each of its edges, whether a set that contains it must contain everybody.
+    fn whole(&self, ids: &[usize]) -> Vec<Vec<bool>> {
+        let facts = &self.plan.facts;
+        let all = ids.iter().map(|id| &self.known[*id]);
+        if !self.plan.heeds_cycles() {
+            return all.map(|known| known.whole.to_vec()).collect();
+        }
+        let instances: Vec<&Instance> = all.clone().map(|known| &*known.instance).collect();
+        let sticky = facts.sticky(&instances);
+        let of_process = |(known, sticky): (&Known, &Vec<bool>)| {
+            let takes_one = |edge: usize| facts.run(known.instance.key.process, edge).iter().any(|edge| sticky[edge]);
+            known.whole.iter().enumerate().map(|(edge, whole)| *whole || takes_one(edge)).collect()
+        };
+        all.zip(&sticky).map(of_process).collect()
+    }
+
+    fn agent(
+        &mut self,
+        machine: &Machine,
+        shape: u32,
+        ids: &[usize],
+        pid: usize,
+        (whole, masks): (&[bool], &mut Masks),
+    ) -> Agent {
         let others = (0..ids.len()).filter(|other| *other != pid);
         let pairs: Vec<(usize, Arc<Pair>)> = others.map(|other| (other, self.pair(ids[pid], ids[other]))).collect();
         let known = &self.known[ids[pid]];
@@ -401,7 +427,7 @@ impl Tables {
                     parts,
                 });
                 let bit = 1 << position.min(63);
-                place.whole |= if known.whole[index] { bit } else { 0 };
+                place.whole |= if whole[index] { bit } else { 0 };
                 place.passive |= if step.accepts.is_empty() { 0 } else { bit };
             }
             let alone = place.edges.len() == 1;

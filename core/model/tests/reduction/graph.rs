@@ -18,6 +18,7 @@ pub type StepTaken = Option<(Mover, Option<Mover>)>;
 pub struct Way {
     pub to: usize,
     pub marks: Marks,
+    pub taken: StepTaken,
 }
 
 /// All that can be reached.
@@ -68,7 +69,7 @@ impl Graph {
                         if to == next {
                             graph.states.push(successor.clone());
                         }
-                        ways.push(Way { to, marks });
+                        ways.push(Way { to, marks, taken: step(label.as_ref()) });
                     }
                     Next::Broken { label, fault } => {
                         graph.faults.insert((step(Some(&label)), format!("{fault:?}")));
@@ -96,6 +97,25 @@ impl Graph {
         let (component, _) = self.components(|_| true);
         let on_cycle = |from: usize, way: &Way| component[from] == component[way.to] && way.marks.has(Marks::ACCEPTING);
         self.ways.iter().enumerate().any(|(from, ways)| ways.iter().any(|way| on_cycle(from, way)))
+    }
+
+    /// Whether there is a cycle of ways, each with the state that it leads from, that are not left out.
+    pub fn has_cycle_without(&self, is_left_out: &impl Fn(usize, &Way) -> bool) -> bool {
+        let mut waits: Vec<usize> = vec![0; self.states.len()];
+        let kept = |from: usize| self.ways[from].iter().filter(move |way| !is_left_out(from, way));
+        (0..self.states.len()).flat_map(&kept).for_each(|way| waits[way.to] += 1);
+        let mut open: Vec<usize> = (0..self.states.len()).filter(|state| waits[*state] == 0).collect();
+        let mut seen = 0;
+        while let Some(state) = open.pop() {
+            seen += 1;
+            for way in kept(state) {
+                waits[way.to] -= 1;
+                if waits[way.to] == 0 {
+                    open.push(way.to);
+                }
+            }
+        }
+        seen < self.states.len()
     }
 
     /// The strongly connected component of each state along some of the ways, and whether one has a cycle.

@@ -14,6 +14,13 @@ impl Bits {
         self.0[word] |= 1 << (number % 64);
     }
 
+    /// Takes a number out.
+    pub fn remove(&mut self, number: usize) {
+        if let Some(word) = self.0.get_mut(number / 64) {
+            *word &= !(1 << (number % 64));
+        }
+    }
+
     /// Whether a number is in it.
     #[inline]
     pub fn contains(&self, number: usize) -> bool {

@@ -24,6 +24,7 @@ mod bits;
 mod cells;
 mod channels;
 mod conflicts_next;
+mod cycles;
 mod extract;
 mod flow;
 mod footprint;

@@ -371,7 +371,7 @@ impl Use {
 }
 
 /// Whether two messages differ in a field that is constant in both.
-fn differ(a: &[Option<i32>], b: &[Option<i32>]) -> bool {
+pub(super) fn differ(a: &[Option<i32>], b: &[Option<i32>]) -> bool {
     a.iter().zip(b).any(|(a, b)| matches!((a, b), (Some(a), Some(b)) if a != b))
 }
 
