@@ -7,9 +7,10 @@ use crate::stop::Interrupts;
 use crate::{asked, check, exit, output};
 use anstream::AutoStream;
 use clap::Args;
-use fabius_analysis::cost::{Cost, Costs, Part, costs};
+use fabius_analysis::cost::{Cost, Costs, Part, Stop, costs};
 use fabius_base::Cancel;
 use fabius_engine::{Loaded, TOOL, VERSION};
+use fabius_mutation::report::in_one_line;
 use fabius_supervise::{Timer, memory};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -20,7 +21,8 @@ use std::time::Duration;
 const HELP: &str = "\
 The model is explored as it is written, in every order of steps, the states nearest to the initial one first. For each variable, for
 what its channels hold, and for the places of each process type it is counted how many different states there would be if it did not
-count. Of a process type, all processes count together.
+count. Of a process type, all processes count together. Then statements are listed that never wait, with the states in which a
+process is right before them: these would be gone if the statement was one step with the one before it.
 
 Exit codes:
   0  every reachable state was looked at
@@ -35,6 +37,10 @@ const SEARCH_TENTHS: u32 = 1;
 const STATES_MAX: u64 = 100_000;
 /// This many rows are shown.
 const ROWS_MAX: usize = 15;
+/// This many statements are shown, …
+const STOPS_MAX: usize = 5;
+/// … with so many characters of each.
+const STATEMENT_MAX: usize = 30;
 
 /// The flags of `fabius cost`.
 #[derive(Args, Debug, Clone)]
@@ -76,6 +82,18 @@ struct Document<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     limit: Option<String>,
     costs: Vec<Row>,
+    stops: Vec<StopRow>,
+}
+
+/// In how many states a process is right before a statement that never waits.
+#[derive(Serialize)]
+struct StopRow {
+    process: String,
+    statement: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u32>,
+    states: u64,
+    share: f64,
 }
 
 /// What one thing costs.
@@ -124,7 +142,8 @@ fn tell(args: &CostFlags, loaded: &Loaded, found: &Costs) -> u8 {
     let code = if exhaustive { 0 } else { exit::UNDECIDED };
     let rows = found.costs.iter().map(|cost| row(loaded, found, cost)).collect();
     let (file, states) = (loaded.name.as_str(), found.states);
-    let document = Document { tool: TOOL, version: VERSION, file, states, exhaustive, limit, costs: rows };
+    let stops = found.stops.iter().map(|stop| stop_row(loaded, found, stop)).collect();
+    let document = Document { tool: TOOL, version: VERSION, file, states, exhaustive, limit, costs: rows, stops };
     let printed = if args.json {
         serde_json::to_string_pretty(&document).map_or(exit::INTERNAL, |text| output::print((text + "\n").as_bytes()))
     } else {
@@ -143,6 +162,16 @@ fn row(loaded: &Loaded, found: &Costs, cost: &Cost) -> Row {
         states_without: cost.states_without,
         share: 1.0 - cost.states_without as f64 / found.states.max(1) as f64,
         advice: advice(cost),
+    }
+}
+
+fn stop_row(loaded: &Loaded, found: &Costs, stop: &Stop) -> StopRow {
+    StopRow {
+        process: stop.process.clone(),
+        statement: stop.statement.clone(),
+        line: loaded.line_of(stop.span),
+        states: stop.states,
+        share: stop.states as f64 / found.states.max(1) as f64,
     }
 }
 
@@ -167,14 +196,41 @@ fn shown(document: &Document<'_>) -> String {
     };
     if document.costs.is_empty() {
         let _ = writeln!(text, "no variable, channel or place makes states different by itself");
+    }
+    let rows = &document.costs[..document.costs.len().min(ROWS_MAX)];
+    text.push_str(&parts(document, rows));
+    text.push_str(&stops(document));
+    text.push_str(&what_to_try(rows));
+    text
+}
+
+/// The statements that never wait before which a process is in most states.
+fn stops(document: &Document<'_>) -> String {
+    let rows = &document.stops[..document.stops.len().min(STOPS_MAX)];
+    let mut text = String::new();
+    if rows.is_empty() {
         return text;
     }
-    let what = |row: &Row| match row.part {
-        Part::Variable => row.name.clone(),
-        Part::Channel => format!("messages in {}", row.name),
-        Part::Places => format!("places of {}", row.name),
-    };
-    let rows = &document.costs[..document.costs.len().min(ROWS_MAX)];
+    let columns = format!("{:>12}  {:>5}  right before a statement that never waits", "states", "");
+    let _ = writeln!(text, "{}", paint(STRONG, columns));
+    for row in rows {
+        let percent = format!("{:.0} %", (row.share * 100.0).floor());
+        let line = row.line.map_or_else(String::new, |line| format!("line {line}: "));
+        let what = format!("{line}{}", in_one_line(&row.statement, STATEMENT_MAX));
+        let _ = writeln!(text, "{:>12}  {percent:>5}  {what} ({})", count(row.states), row.process);
+    }
+    if let Some(more) = document.stops.len().checked_sub(STOPS_MAX).filter(|more| 0 < *more) {
+        let _ = writeln!(text, "{}", paint(FAINT, format!("… and {more} more; --json lists them all")));
+    }
+    text
+}
+
+/// What variables, channels and places cost.
+fn parts(document: &Document<'_>, rows: &[Row]) -> String {
+    let mut text = String::new();
+    if rows.is_empty() {
+        return text;
+    }
     let width = rows.iter().map(|row| what(row).chars().count()).max().unwrap_or(0).max(17);
     let _ =
         writeln!(text, "{}", paint(STRONG, format!("{:>12}  {:>5}  {:<width$}  values", "states less", "", "without")));
@@ -186,7 +242,20 @@ fn shown(document: &Document<'_>) -> String {
     if let Some(more) = document.costs.len().checked_sub(ROWS_MAX).filter(|more| 0 < *more) {
         let _ = writeln!(text, "{}", paint(FAINT, format!("… and {more} more; --json lists them all")));
     }
-    // The same advice is given once, where it saves most.
+    text
+}
+
+fn what(row: &Row) -> String {
+    match row.part {
+        Part::Variable => row.name.clone(),
+        Part::Channel => format!("messages in {}", row.name),
+        Part::Places => format!("places of {}", row.name),
+    }
+}
+
+/// Advice, the same once, where it saves most.
+fn what_to_try(rows: &[Row]) -> String {
+    let mut text = String::new();
     let mut given: Vec<&str> = Vec::new();
     for (row, advice) in rows.iter().filter_map(|row| Some((row, row.advice?))) {
         if given.contains(&advice) {

@@ -5,6 +5,9 @@
 //! states without a part: the different hash(state) − hash(part, value of the part)
 //! ```
 //!
+//! And in how many states a process is right before a statement that never waits: they would be gone if it was one step with the
+//! statement before it.
+//!
 //! The model is taken as it is written. States are told apart by 128 bits: that two of some hundred thousand are taken for one is
 //! out of the question. Of a process type, all processes count together.
 
@@ -12,12 +15,15 @@ use crate::as_state;
 use fabius_base::{Cancel, Limits, Span};
 use fabius_model::SearchedMachine;
 use fabius_program::facts::each_read;
-use fabius_program::{Expr, Initial, Kind, Program, PropertyKind, Slot, Variable, VariableId, Watch};
+use fabius_program::{
+    Action, Expr, Initial, Kind, Process, Program, PropertyKind, Slot, Statement, Variable, VariableId, Watch,
+};
 use fabius_search::store::VisitedSet;
 use fabius_search::{self as search, Completeness, Quiet, StopAt, TreeStore};
 use fabius_task::load::Loaded;
 use fabius_task::words::limit_reached;
 use fabius_witness::State;
+use fabius_witness::show::statement_text;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -66,6 +72,21 @@ pub struct Costs {
     pub limit: Option<String>,
     /// What costs something, the most expensive first.
     pub costs: Vec<Cost>,
+    /// Statements that never wait, those first before which processes are in most states.
+    pub stops: Vec<Stop>,
+}
+
+/// A statement that never waits, and could be one step with the statement before it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Stop {
+    /// The type of the processes.
+    pub process: String,
+    /// The statement as it is written, in a line.
+    pub statement: String,
+    /// Where it stands.
+    pub span: Span,
+    /// States in which a process of the type is right before it.
+    pub states: u64,
 }
 
 /// Finds out what the states of a model are spent on: of all, or of those that are nearest to the initial state, as far as limits allow.
@@ -88,9 +109,10 @@ pub fn costs(loaded: &Loaded, limits: Limits, stop_search: &Cancel, cancel: &Can
     }
     costs.retain(|cost| cost.states_without < states);
     costs.sort_by(|a, b| (a.states_without, a.part, &a.name).cmp(&(b.states_without, b.part, &b.name)));
+    let stops = stops(&program, &machine, &store, cancel)?;
     let exhaustive = outcome.completeness == Completeness::Exhaustive;
     let limit = (!exhaustive).then(|| limit_reached(outcome.completeness, &limits));
-    Some(Costs { states, limit, costs })
+    Some(Costs { states, limit, costs, stops })
 }
 
 /// What some of the parts cost; `None` if that was stopped.
@@ -102,22 +124,14 @@ fn of_batch(
     these: std::ops::Range<usize>,
     cancel: &Cancel,
 ) -> Option<Vec<Cost>> {
-    let hidden = machine.machine().hidden_words();
     let (mut without, mut values) = (vec![Vec::new(); these.len()], vec![Vec::new(); these.len()]);
-    let mut words = Vec::new();
-    for (number, drawn) in store.draw(u64::MAX, 0).into_iter().enumerate() {
-        if number % 256 == 0 && cancel.requested().is_some() {
-            return None;
-        }
-        store.words_of(drawn, &mut words);
-        words.resize(words.len() + hidden, 0);
-        let state = as_state(program, Watch::NOTHING, &machine.machine().view(&words)?);
-        let (whole, of_parts) = parts.hashes(program, &state);
+    each_state(program, machine, store, cancel, |state| {
+        let (whole, of_parts) = parts.hashes(program, state);
         for (at, part) in these.clone().enumerate() {
             without[at].push(whole.wrapping_sub(of_parts[part]));
             values[at].push(of_parts[part]);
         }
-    }
+    })?;
     let different = |mut hashes: Vec<u128>| {
         hashes.sort_unstable();
         hashes.dedup();
@@ -128,6 +142,70 @@ fn of_batch(
         parts.cost(program, part, values, states_without)
     });
     Some(costs.collect())
+}
+
+/// Statements that never wait, with the states in which a process is right before them; `None` if that was stopped.
+fn stops(
+    program: &Arc<Program>,
+    machine: &SearchedMachine,
+    store: &TreeStore<()>,
+    cancel: &Cancel,
+) -> Option<Vec<Stop>> {
+    let mut states: Vec<Vec<u64>> = program.processes.iter().map(|process| vec![0; process.locations.len()]).collect();
+    let mut here = Vec::new();
+    each_state(program, machine, store, cancel, |state| {
+        here.clear();
+        here.extend(state.processes.iter().map(|process| (process.process.0 as usize, process.location.0 as usize)));
+        here.sort_unstable();
+        here.dedup();
+        for (process, location) in &here {
+            states[*process].get_mut(*location).into_iter().for_each(|states| *states += 1);
+        }
+    })?;
+    let mut stops = Vec::new();
+    for (process, states) in program.processes.iter().zip(states) {
+        let entry = process.entry.0 as usize;
+        for (at, states) in states.into_iter().enumerate().filter(|(at, states)| *at != entry && 0 < *states) {
+            if let Some(statement) = never_waits(program, process, at) {
+                let (process, text) = (process.name.clone(), statement_text(statement).to_owned());
+                stops.push(Stop { process, statement: text, span: statement.span, states });
+            }
+        }
+    }
+    stops.sort_by_key(|stop| (std::cmp::Reverse(stop.states), stop.span.start));
+    Some(stops)
+}
+
+/// The statement at a location, if there is only one and it can always be executed.
+fn never_waits<'p>(program: &Program, process: &'p Process, location: usize) -> Option<&'p Statement> {
+    let location = &process.locations[location];
+    let mut edges = program.edges_of(location).map(|(_, edge)| edge);
+    let edge = edges.next().filter(|edge| edge.escape == 0 && process.provided.is_none())?;
+    let statement = &process.statements[edge.statement.0 as usize];
+    let never_waits =
+        matches!(statement.action, Action::Skip | Action::Assign(..) | Action::Assert(_) | Action::Print(_));
+    (never_waits && edges.next().is_none() && !statement.text.trim().is_empty()).then_some(statement)
+}
+
+/// Tells of each state that is stored; `None` if that was stopped.
+fn each_state(
+    program: &Arc<Program>,
+    machine: &SearchedMachine,
+    store: &TreeStore<()>,
+    cancel: &Cancel,
+    mut tell: impl FnMut(&State),
+) -> Option<()> {
+    let hidden = machine.machine().hidden_words();
+    let mut words = Vec::new();
+    for (number, drawn) in store.draw(u64::MAX, 0).into_iter().enumerate() {
+        if number % 256 == 0 && cancel.requested().is_some() {
+            return None;
+        }
+        store.words_of(drawn, &mut words);
+        words.resize(words.len() + hidden, 0);
+        tell(&as_state(program, Watch::NOTHING, &machine.machine().view(&words)?));
+    }
+    Some(())
 }
 
 /// A part of a state; process types and variables by their numbers.

@@ -5,7 +5,7 @@ use crate::reachable::audited;
 use crate::shortest::add_shortest;
 use crate::task::{Checked, Job, measured, refused};
 use fabius_audit::{Auditable, Audited};
-use fabius_model::reduction::{self, Preserve, Reduced, WhyNot};
+use fabius_model::reduction::{self, Preserve, Reduced, Trials, Trying, WhyNot};
 use fabius_model::{Places, SearchedMachine};
 use fabius_observe::{CheckContext, EngineObserver, Goal, Task};
 use fabius_program::meaning::Fault;
@@ -21,6 +21,9 @@ use std::sync::Arc;
 
 /// The random order of the threads' successors starts from this; the same for every run.
 const SEED: u64 = 0;
+
+/// Whether a reduction pays is tried once the search has stored so many states.
+const TRIED_AFTER_STATES: u64 = 5_000;
 
 /// The word for a search in reports, if this many threads search.
 fn word(search: CycleSearch, threads: usize) -> &'static str {
@@ -55,16 +58,10 @@ pub(crate) fn check(
         };
     }
     let task = job.task();
-    let (began, places) = ((context.now)(), machine.places());
-    let reduction = reduction(&query, settings);
-    let explored = match &reduction {
-        Ok(Some(plan)) => {
-            let mut reduced = Reduced::of(machine.clone(), plan.clone());
-            explore(&task, &query, threads, (&mut reduced, places), context)
-        }
-        _ => explore(&task, &query, threads, (&mut machine, places), context),
-    };
-    let Explored { outcome, store_bytes, audited, states_before } = explored;
+    let began = (context.now)();
+    let mut reduction = reduction(&query, settings);
+    let Explored { outcome, store_bytes, audited, states_before } =
+        explore_reduced(&task, &query, threads, (&mut machine, &mut reduction), context);
     let seconds = ((context.now)() - began).as_secs_f64();
     let report = PropertyReport {
         reduction: reduction_words(&reduction),
@@ -141,12 +138,55 @@ pub(crate) struct Explored {
     states_before: u64,
 }
 
+/// Runs the search with a reduction, if there is one; if it turns out soon that hardly anything is left out, anew without.
+fn explore_reduced(
+    task: &Task<'_>,
+    query: &LivenessQuery,
+    threads: ThreadCount,
+    (machine, reduction): (&mut SearchedMachine, &mut Result<Option<reduction::Plan>, WhyNot>),
+    context: &mut CheckContext<'_>,
+) -> Explored {
+    let places = machine.places();
+    let Ok(Some(plan)) = reduction else {
+        return explore(task, query, threads, (machine, places), context);
+    };
+    let (until, now) = (task.settings.until, context.now);
+    let is_late = || until.is_some_and(|until| until <= now());
+    let cancel = context.cancel.clone();
+    let mut trials = Trials::beside_reduced(machine, plan.clone(), TRIED_AFTER_STATES, &is_late, cancel);
+    let mut reduced = Reduced::of(machine.clone(), plan.clone());
+    let tried = (&mut reduced, places.clone());
+    let explored = explore_while_it_pays(task, query, threads, tried, Some(&mut trials), context);
+    if trials.pays() {
+        return explored;
+    }
+    *reduction = Ok(None);
+    let states_before = explored.states_before + explored.outcome.statistics.states;
+    let anew = explore(task, query, threads, (machine, places), context);
+    Explored { states_before: states_before + anew.states_before, ..anew }
+}
+
 /// Runs the search. One thread begins if others may join; where that is not enough, all of them begin anew.
 pub(crate) fn explore<M>(
     task: &Task<'_>,
     query: &LivenessQuery,
     threads: ThreadCount,
+    machine: (&mut M, Places),
+    context: &mut CheckContext<'_>,
+) -> Explored
+where
+    M: Processes<Label = Move, Fault = Fault> + Auditable + Clone + Send,
+{
+    explore_while_it_pays(task, query, threads, machine, None, context)
+}
+
+/// The same, until a trial finds that the reduction does not pay.
+fn explore_while_it_pays<M>(
+    task: &Task<'_>,
+    query: &LivenessQuery,
+    threads: ThreadCount,
     (machine, places): (&mut M, Places),
+    mut trials: Option<&mut Trials<'_>>,
     context: &mut CheckContext<'_>,
 ) -> Explored
 where
@@ -158,16 +198,18 @@ where
     let mut states_before = 0;
     if threads.is_none_or(|(_, alone)| 0 < alone) {
         let observer = EngineObserver::new(task, context, Goal::Violation, places.clone(), None);
-        let mut observer = if threads.is_some() { observer.up_to(ALONE_BEFORE_ANEW_TRANSITIONS) } else { observer };
+        let observer = if threads.is_some() { observer.up_to(ALONE_BEFORE_ANEW_TRANSITIONS) } else { observer };
+        let mut observer = Trying::new(observer, trials.as_deref_mut(), settings.limits);
         let (outcome, store_bytes, mut visited) = alone(query, machine, &mut observer, &settings);
-        if !observer.is_spent() {
+        if !observer.observer.is_spent() {
             let audited = audited(machine, &mut *visited, &outcome, task.settings, context);
             return Explored { outcome, store_bytes, audited, states_before };
         }
         states_before = outcome.statistics.states;
     }
     let mut machines = vec![machine.clone(); threads.map_or(1, |(count, _)| count)];
-    let mut observer = EngineObserver::new(task, context, Goal::Violation, places, None);
+    let observer = EngineObserver::new(task, context, Goal::Violation, places, None);
+    let mut observer = Trying::new(observer, trials, settings.limits);
     let (outcome, mut visited) = match query.search {
         CycleSearch::DfsFifo => {
             parallel::dfs_fifo(&mut machines, &mut observer, &settings, parallel::Levels::Free, SEED)
@@ -182,7 +224,7 @@ where
 fn alone<M>(
     query: &LivenessQuery,
     machine: &mut M,
-    observer: &mut EngineObserver<'_, '_>,
+    observer: &mut impl search::Observer<Move, Fault>,
     settings: &search::Settings,
 ) -> (CycleFound, u64, Box<dyn VisitedSet>)
 where

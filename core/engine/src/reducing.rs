@@ -4,16 +4,20 @@ use crate::reachable::{self, Explored, How, Joined, SearchOutcome, audited};
 use fabius_analysis::open_edges;
 use fabius_base::Limits;
 use fabius_model::SearchedMachine;
-use fabius_model::reduction::{Plan, Proviso, Reduced, Trials, Trying, WhyNot};
+use fabius_model::reduction::{
+    Plan, Preserve, Proviso, Reduced, Trials, Trying, WhyNot, drawn, left_out_percent, prepare,
+};
 use fabius_observe::{CheckContext, EngineObserver, Goal, Task};
 use fabius_search::reduce::OffStack;
 use fabius_search::{self as search, Completeness, StopAt, TreeStore};
 use fabius_task::query::event_trace;
 use fabius_task::report::{OFF, ON};
-use fabius_task::settings::{Audit, Order, Settings, Storage, ThreadCount};
+use fabius_task::settings::{ALONE_BEFORE_ANEW_TRANSITIONS, Audit, Order, Settings, Storage};
 
-/// The reduction that needs no stack leaves more states: only this many threads are faster with it than one with the other.
-const THREADS_FOR_LOOPS: usize = 4;
+/// The two reductions are compared in so many states of those that a search with one of them has stored.
+const COMPARED_STATES: u64 = 1_000;
+/// The one for several threads is taken if no more than three times as much remains in them for two of the other one.
+const REMAINS_MOST: (u64, u64) = (3, 2);
 
 /// A search for edges that some run takes may store this many times as many states as the proof before it, …
 const WORK_FACTOR: u64 = 2;
@@ -57,11 +61,7 @@ pub(crate) fn explore(
     let has_trace = event_trace(task.program).map(|_| WhyNot::Trace);
     let (until, now) = (settings.until, context.now);
     let is_late = || until.is_some_and(|until| until <= now());
-    let are_enough = match how.threads {
-        ThreadCount::Exactly(count) => 1 < count,
-        ThreadCount::UpTo(count) => THREADS_FOR_LOOPS <= count,
-    };
-    let proviso = if are_enough { Proviso::Loops } else { Proviso::Stack };
+    let proviso = if 1 < how.threads.exactly() { Proviso::Loops } else { Proviso::Stack };
     let (first, cancel) = (settings.whole_states_max, context.cancel.clone());
     let mut trials = Trials::new(machine, proviso, has_trace, first, &is_late, cancel);
     let mut states_before = 0;
@@ -75,8 +75,14 @@ pub(crate) fn explore(
     }
     match trials.plan() {
         Ok(plan) => {
-            let reducing = Reducing { task, plan, proviso, how };
-            let explored = reducing.explore(machine, Goal::Violation, task.settings.limits, context);
+            let mut reducing = Reducing { task, plan, proviso, how };
+            let explored = match reducing.begin(machine, context) {
+                Begun::Over(explored) => *explored,
+                Begun::Anew(states) => {
+                    states_before += states;
+                    reducing.explore(machine, Goal::Violation, task.settings.limits, context)
+                }
+            };
             let stored = states_before + explored.outcome.statistics.states;
             let edges_known = reducing.knows_edges(machine, &explored.outcome, stored, context);
             ReducedSearch { explored, reduction: ON.to_owned(), states_before, edges_known }
@@ -99,7 +105,7 @@ fn beside_trials(
     let limits = task.settings.limits;
     let observer = EngineObserver::new(task, context, Goal::Violation, machine.places(), None);
     let searching = search_settings(limits, &observer);
-    let mut observer = Trying::new(observer, trials, limits);
+    let mut observer = Trying::new(observer, Some(trials), limits);
     if let Some(threads) = how.together() {
         let mut joined = reachable::joined(machine, threads, &mut observer, &searching);
         let keys = observer.observer.keys;
@@ -121,7 +127,59 @@ struct Reducing<'t> {
     how: How,
 }
 
+/// How a search began that several threads may join.
+enum Begun {
+    /// It is over.
+    Over(Box<Explored>),
+    /// It begins anew, after so many states.
+    Anew(u64),
+}
+
 impl Reducing<'_> {
+    /// Searches with one thread for a while, where more may join. If that is not enough, the reduction for several threads is taken if
+    /// it leaves out as much.
+    fn begin(&mut self, machine: &mut SearchedMachine, context: &mut CheckContext<'_>) -> Begun {
+        let task = self.task;
+        if self.proviso == Proviso::Loops || self.how.threads.most() < 2 {
+            return Begun::Anew(0);
+        }
+        let Ok(for_threads) = prepare(machine.shared_program(), Preserve::Faults(Proviso::Loops)) else {
+            return Begun::Anew(0);
+        };
+        let observer = EngineObserver::new(task, context, Goal::Violation, machine.places(), None);
+        let mut observer = observer.up_to(ALONE_BEFORE_ANEW_TRANSITIONS);
+        let searching = search_settings(task.settings.limits, &observer);
+        let (explored, store) = self.on_a_stack(machine, &mut observer, &searching, task.settings);
+        if !observer.is_spent() {
+            return Begun::Over(Box::new(explored));
+        }
+        let states = drawn(&store, COMPARED_STATES);
+        let remains = |plan: &Plan| 100 - left_out_percent(machine, plan, &states);
+        let (many, few) = REMAINS_MOST;
+        if few * remains(&for_threads) <= many * remains(&self.plan) {
+            (self.plan, self.proviso) = (for_threads, Proviso::Loops);
+        }
+        Begun::Anew(explored.outcome.statistics.states)
+    }
+
+    /// Searches the reduced model with the reduction that needs the stack of one thread.
+    fn on_a_stack(
+        &self,
+        machine: &mut SearchedMachine,
+        observer: &mut EngineObserver<'_, '_>,
+        searching: &search::Settings,
+        auditing: &Settings,
+    ) -> (Explored, TreeStore) {
+        let mut reduced = OffStack::new(Reduced::of(machine.clone(), self.plan.clone()));
+        let mut store = TreeStore::new();
+        let outcome = search::depth_first(&mut reduced, &mut store, observer, searching);
+        let mut reduced = reduced.into_model();
+        let audited = audited(&mut reduced, &mut store, &outcome, auditing, observer.context);
+        machine.learn(reduced.whole());
+        let store_bytes = search::Store::memory_bytes(&store);
+        (Explored { outcome, store_bytes, keys: observer.keys.clone(), audited }, store)
+    }
+
     /// Searches the reduced model, and has the machine note which edges were taken. Only a search for violations is audited.
     fn explore(
         &self,
@@ -133,25 +191,19 @@ impl Reducing<'_> {
         let task = self.task;
         let audit = if goal == Goal::Violation { task.settings.audit } else { Audit::Off };
         let auditing = Settings { audit, ..task.settings.clone() };
-        let mut reduced = Reduced::of(machine.clone(), self.plan.clone());
         let mut observer = EngineObserver::new(task, context, goal, machine.places(), None);
         let searching = search_settings(limits, &observer);
-        if let Some(threads) = self.how.together().filter(|_| self.proviso == Proviso::Loops) {
-            let reached = search::parallel::reach(&mut reduced, threads, &mut observer, &searching, reachable::SEED);
-            let mut joined = Joined { outcome: reached.outcome, visited: reached.visited };
-            let keys = observer.keys;
-            let audited = joined.audited(&mut reduced, &auditing, context);
-            let clones = reached.models.into_iter().chain([reduced]);
-            clones.for_each(|mut clone| machine.learn(clone.whole()));
-            return joined.explored(keys, audited);
-        }
-        let mut reduced = OffStack::new(reduced);
-        let mut store = TreeStore::new();
-        let explored = reachable::run(&mut reduced, &mut store, observer, &searching, false);
-        let mut reduced = reduced.into_model();
-        let audited = audited(&mut reduced, &mut store, &explored.outcome, &auditing, context);
-        machine.learn(reduced.whole());
-        Explored { audited, ..explored }
+        let Some(threads) = self.how.together().filter(|_| self.proviso == Proviso::Loops) else {
+            return self.on_a_stack(machine, &mut observer, &searching, &auditing).0;
+        };
+        let mut reduced = Reduced::of(machine.clone(), self.plan.clone());
+        let reached = search::parallel::reach(&mut reduced, threads, &mut observer, &searching, reachable::SEED);
+        let mut joined = Joined { outcome: reached.outcome, visited: reached.visited };
+        let keys = observer.keys;
+        let audited = joined.audited(&mut reduced, &auditing, context);
+        let clones = reached.models.into_iter().chain([reduced]);
+        clones.for_each(|mut clone| machine.learn(clone.whole()));
+        joined.explored(keys, audited)
     }
 
     /// Whether the machine has noted each edge that some run takes. A reduced search may leave out edges that no violation needs; if

@@ -6,7 +6,7 @@ use fabius_task::settings::Settings;
 use fabius_testkit::generate::{self, small};
 use fabius_testkit::parallel;
 use fabius_witness::{ChannelState, Ending, Outcome, Shared, Values, moves, released};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 const MODELS: u64 = 300;
 const STATES_MAX: usize = 2_000;
@@ -72,6 +72,30 @@ fn without(program: &Program, states: &HashSet<State>, part: Part, name: &str) -
     states.iter().map(taken).collect::<HashSet<_>>().len() as u64
 }
 
+/// States in which a process is right before each statement that is never waited at: wherever it is, its process can move.
+fn stops_by_definition<'p>(program: &'p Program, states: &HashSet<State>) -> BTreeSet<(&'p str, u32, u64)> {
+    let mut found = BTreeSet::new();
+    for (kind, process) in program.processes.iter().enumerate() {
+        for at in (0..process.locations.len()).filter(|at| *at != process.entry.0 as usize) {
+            let is_here = |process: &fabius_witness::ProcessState| {
+                (process.process.0 as usize, process.location.0 as usize) == (kind, at)
+            };
+            let here = states.iter().filter(|state| state.processes.iter().any(|process| is_here(process)));
+            if let (Some(statement), count @ 1..) = (never_waits(program, process, at), here.clone().count() as u64) {
+                found.insert((process.name.as_str(), statement.span.start, count));
+                for state in here {
+                    let pids = state.processes.iter().enumerate().filter(|(_, process)| is_here(process));
+                    let can_move = |pid: usize| {
+                        moves(program, state).successors.iter().any(|(step, _)| usize::from(step.pid) == pid)
+                    };
+                    assert!(pids.into_iter().all(|(pid, _)| can_move(pid)), "{} waits", statement.text);
+                }
+            }
+        }
+    }
+    found
+}
+
 /// How many costs were compared, and how many of channels among them.
 fn compare(seed: u64) -> (usize, usize) {
     let text = match seed % 3 {
@@ -96,6 +120,8 @@ fn compare(seed: u64) -> (usize, usize) {
         assert_eq!(without(&program, &states, Part::Variable, &variable.name), costs.states, "{}", variable.name);
         assert_eq!(without(&program, &states, Part::Channel, &variable.name), costs.states, "{}", variable.name);
     }
+    let all = costs.stops.iter().map(|stop| (stop.process.as_str(), stop.span.start, stop.states));
+    assert_eq!(all.collect::<BTreeSet<_>>(), stops_by_definition(&program, &states), "seed {seed}\n{text}");
     (costs.costs.len(), costs.costs.iter().filter(|cost| cost.part == Part::Channel).count())
 }
 

@@ -467,3 +467,36 @@ fn threads_that_join_find_what_one_thread_finds() {
         }
     }
 }
+
+/// A process that chooses bits, beside one that counts; neither sees the other.
+fn apart() -> String {
+    let choose: String = (0..13).map(|at| format!("if :: b[{at}] = 0 :: b[{at}] = 1 fi; ")).collect();
+    let all: String = (1..13).map(|at| format!(" + b[{at}]")).collect();
+    let count: String = (1..=20).map(|n| format!("n = {n}; ")).collect();
+    format!(
+        "bit b[13]; byte n, seen; active proctype A() {{ {choose} b[0]{all} < 14 }}
+        active proctype B() {{ {count} n == 20 }} ltl p {{ [] (seen == 0) }}"
+    )
+}
+
+#[test]
+fn a_reduction_that_leaves_out_nothing_is_given_up() {
+    for threads in [ThreadCount::Exactly(1), ThreadCount::Exactly(2), ThreadCount::UpTo(2)] {
+        let with = |text: &str, name: &str, reduction| {
+            property(text, name, &Settings { threads, reduction, ..Settings::default() })
+        };
+        let counters = COUNTERS.replace("LAST", "do :: b = 1 - b od");
+        for name in ["grows", "ends"] {
+            let (tried, whole) = (with(&counters, name, true), with(&counters, name, false));
+            assert_eq!(
+                (tried.verdict, tried.states, &*tried.reduction),
+                (whole.verdict, whole.states, "off"),
+                "{name}"
+            );
+            assert!(whole.states_before < tried.states_before, "{name}: the first states were for nothing");
+        }
+        let (tried, whole) = (with(&apart(), "p", true), with(&apart(), "p", false));
+        assert_eq!((tried.verdict, &*tried.reduction), (Verdict::Holds, "on"));
+        assert!(5_000 < tried.states && tried.states * 10 < whole.states, "{} {}", tried.states, whole.states);
+    }
+}

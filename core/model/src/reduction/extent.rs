@@ -1,6 +1,7 @@
 //! How much a reduction leaves out, learnt from the states that a search of the reduced model expands.
 
-use super::{Reduced, ReducedCursor, Set};
+use super::{Plan, Reduced, ReducedCursor, Set};
+use crate::SearchedMachine;
 use fabius_program::{Move, meaning::Fault};
 use fabius_search::{Model, Next, ProcessSet, Processes, Reducible};
 
@@ -48,6 +49,25 @@ impl Measured {
         let is_chosen = |process: &u8| Set::BITS <= u32::from(*process) || chosen >> process & 1 != 0;
         (self.enabled.len() as u64, self.enabled.iter().filter(is_chosen).count() as u64)
     }
+}
+
+/// How much a plan leaves out in some of the states that a search has stored, in per cent; where it is the claim's turn, in the state
+/// after it.
+pub fn left_out_percent(machine: &SearchedMachine, plan: &Plan, states: &[Vec<u32>]) -> u64 {
+    let mut measured = Measured::new(Reduced::of(machine.clone(), plan.clone()));
+    let (mut state, mut after) = (Vec::new(), Vec::new());
+    for visible in states {
+        state.clone_from(visible);
+        state.resize(visible.len() + measured.hidden_words(), 0);
+        if machine.machine().is_claims_turn(&state) {
+            let mut cursor = measured.model.begin(&state);
+            if let Next::Successor { .. } = measured.model.next(&state, &mut cursor, &mut after) {
+                std::mem::swap(&mut state, &mut after);
+            }
+        }
+        measured.begin(&state);
+    }
+    measured.extent().left_out_percent()
 }
 
 impl Model for Measured {

@@ -34,7 +34,7 @@ mod tables;
 mod trials;
 
 use crate::SearchedMachine;
-pub use extent::{Extent, Measured};
+pub use extent::{Extent, Measured, left_out_percent};
 use fabius_machine::{Cursor, Refusal};
 use fabius_program::facts::{Facts, Instance, Step};
 use fabius_program::meaning::Fault;
@@ -45,7 +45,7 @@ use question::{Answers, Question, movers};
 use std::fmt;
 use std::sync::Arc;
 use tables::{Set, Tables};
-pub use trials::{Trials, Trying};
+pub use trials::{Trials, Trying, drawn};
 
 /// Tables with more entries are not made: this many take about half a second and a hundred megabytes.
 const TABLE_ENTRIES_MAX: u64 = 1 << 25;

@@ -5,26 +5,39 @@
 //! If not, it goes on, since a step costs two to three times as much with a reduction, even with one that leaves out nothing; it tries
 //! again later, with the same share of its work. How large a trial is depends on the model alone, so it comes to the same whoever
 //! searches beside it.
+//!
+//! A search for infinite runs is reduced from the beginning; it is tried once whether that pays, and if not, the search begins anew without.
 
-use super::{Measured, Plan, Preserve, Proviso, Reduced, WhyNot, prepare};
+use super::{Measured, Plan, Preserve, Proviso, Reduced, WhyNot, left_out_percent, prepare};
 use crate::SearchedMachine;
 use fabius_base::{Cancel, Limits, StopReason};
 use fabius_program::{Move, meaning::Fault};
 use fabius_search::reduce::OffStack;
+use fabius_search::store::VisitedSet;
 use fabius_search::{
     Completeness, Observer, Rejected, SearchSnapshot, Settings, SnapshotRequest, Statistics, StopAt, TreeStore,
-    ViolationKind, depth_first,
+    ViolationKind, breadth_first, depth_first,
 };
 use std::ops::ControlFlow;
 
+/// Drawing states starts from this; the same for every run.
+const SEED: u64 = 0;
 /// A trial stores one state for this many that the search has stored, …
 const STATES_PER_TRIED: u64 = 20;
 /// … and no fewer than this, or half as many as the search: fewer may tell little of the others.
 const TRIED_MIN: u64 = 1_000;
 /// … and the next one comes when the search has stored this many times as many states.
 const NEXT_TRIAL: u64 = 4;
-/// The reduction pays if it leaves out this much, in per cent: with less, there are hardly fewer states, and each takes longer.
-const LEFT_OUT_MIN_PERCENT: u64 = 25;
+/// The reduction pays if it leaves out this much, in per cent: with less, there may be half as many states, but each takes three times as
+/// long.
+const LEFT_OUT_MIN_PERCENT: u64 = 50;
+/// Or if it would leave out this much in the states of the whole model that are nearest to the initial one. A process that is soon at its end, and comes first in the reduced
+/// model, is left out in hardly any state there, but its interleavings with all others are most of the whole model.
+const LEFT_OUT_OF_WHOLE_MIN_PERCENT: u64 = 90;
+/// So many states of the whole model are stored, for one that a trial stores, …
+const WHOLE_PER_TRIED: u64 = 4;
+/// … and this many of them are looked at.
+const WHOLE_DRAWN: u64 = 1_000;
 
 /// A reduction that is tried from time to time.
 pub struct Trials<'a> {
@@ -37,6 +50,8 @@ pub struct Trials<'a> {
     is_late: &'a dyn Fn() -> bool,
     cancel: Cancel,
     pays: bool,
+    /// The search beside it is reduced, and ends where that does not pay.
+    reduced: bool,
 }
 
 impl<'a> Trials<'a> {
@@ -50,7 +65,29 @@ impl<'a> Trials<'a> {
         is_late: &'a dyn Fn() -> bool,
         cancel: Cancel,
     ) -> Self {
-        Self { machine: machine.clone(), proviso, plan: why_not.map(Err), next: first, is_late, cancel, pays: false }
+        let plan = why_not.map(Err);
+        Self { machine: machine.clone(), proviso, plan, next: first, is_late, cancel, pays: false, reduced: false }
+    }
+
+    /// A trial of a plan beside a search that is reduced by it: whether the search should go on so once it has stored `first` states.
+    pub fn beside_reduced(
+        machine: &SearchedMachine,
+        plan: Plan,
+        first: u64,
+        is_late: &'a dyn Fn() -> bool,
+        cancel: Cancel,
+    ) -> Self {
+        let machine = machine.clone();
+        Self {
+            machine,
+            proviso: Proviso::Loops,
+            plan: Some(Ok(plan)),
+            next: first,
+            is_late,
+            cancel,
+            pays: true,
+            reduced: true,
+        }
     }
 
     /// How to reduce, or why that cannot be.
@@ -76,14 +113,14 @@ impl<'a> Trials<'a> {
             return false;
         };
         let most = (self.next / STATES_PER_TRIED).max(TRIED_MIN.min(self.next / 2));
-        self.next = self.next.saturating_mul(NEXT_TRIAL);
+        self.next = if self.reduced { u64::MAX } else { self.next.saturating_mul(NEXT_TRIAL) };
         if limits.states_max.is_some_and(|max| max < statistics.states + most) {
-            return false;
+            return self.reduced;
         }
         let memory_bytes_max = limits.memory_bytes_max.map(|max| max.saturating_sub(statistics.memory_bytes));
         let limits = Limits { states_max: Some(most), memory_bytes_max, ..limits };
         let settings = Settings { limits, stop_at: StopAt::First, cancel: self.cancel.clone() };
-        let mut measured = Measured::new(Reduced::of(self.machine.clone(), plan));
+        let mut measured = Measured::new(Reduced::of(self.machine.clone(), plan.clone()));
         let (mut store, mut clock) = (TreeStore::new(), Clock(self.is_late));
         let completeness = match self.proviso {
             Proviso::Loops => depth_first(&mut measured, &mut store, &mut clock, &settings).completeness,
@@ -96,10 +133,34 @@ impl<'a> Trials<'a> {
         };
         match completeness {
             Completeness::Exhaustive | Completeness::FirstViolation => true,
-            Completeness::Stopped(StopReason::States) => LEFT_OUT_MIN_PERCENT <= measured.extent().left_out_percent(),
-            Completeness::Stopped(_) => false,
+            Completeness::Stopped(StopReason::States) => {
+                LEFT_OUT_MIN_PERCENT <= measured.extent().left_out_percent()
+                    || LEFT_OUT_OF_WHOLE_MIN_PERCENT <= self.left_out_of_whole(&plan, most, settings)
+            }
+            Completeness::Stopped(_) => self.reduced,
         }
     }
+}
+
+impl Trials<'_> {
+    /// How much a plan would leave out in states of the whole model, in per cent.
+    fn left_out_of_whole(&self, plan: &Plan, tried: u64, settings: Settings) -> u64 {
+        let limits = Limits { states_max: Some(tried * WHOLE_PER_TRIED), ..settings.limits };
+        let mut store = TreeStore::<()>::default();
+        let (mut whole, mut clock) = (self.machine.clone(), Clock(self.is_late));
+        breadth_first(&mut whole, &mut store, &mut clock, &Settings { limits, ..settings });
+        left_out_percent(&self.machine, plan, &drawn(&store, WHOLE_DRAWN))
+    }
+}
+
+/// Some of the states that a search has stored; the same ones for the same search.
+pub fn drawn(store: &impl VisitedSet, count: u64) -> Vec<Vec<u32>> {
+    let words = |drawn| {
+        let mut words = Vec::new();
+        store.words_of(drawn, &mut words);
+        words
+    };
+    store.draw(count, SEED).into_iter().map(words).collect()
 }
 
 /// Ends a trial in time.
@@ -111,17 +172,17 @@ impl Observer<Move, Fault> for Clock<'_> {
     }
 }
 
-/// Watches a search of a model as it is together with another observer, and cancels it where a reduction pays.
+/// Watches a search together with another observer, and cancels it where a trial finds that it should be reduced, or should not be.
 pub struct Trying<'t, 'a, O> {
     /// Who watches it, too.
     pub observer: O,
-    trials: &'t mut Trials<'a>,
+    trials: Option<&'t mut Trials<'a>>,
     limits: Limits,
 }
 
 impl<'t, 'a, O> Trying<'t, 'a, O> {
-    /// Watches a search with these limits.
-    pub fn new(observer: O, trials: &'t mut Trials<'a>, limits: Limits) -> Self {
+    /// Watches a search with these limits; without trials, it only passes on what the search tells.
+    pub fn new(observer: O, trials: Option<&'t mut Trials<'a>>, limits: Limits) -> Self {
         Self { observer, trials, limits }
     }
 }
@@ -129,13 +190,15 @@ impl<'t, 'a, O> Trying<'t, 'a, O> {
 impl<O: Observer<Move, Fault>> Observer<Move, Fault> for Trying<'_, '_, O> {
     fn progress(&mut self, statistics: &Statistics) -> ControlFlow<StopReason> {
         self.observer.progress(statistics)?;
-        if self.trials.next <= statistics.states {
-            self.trials.pays = self.trials.pay(statistics, self.limits);
-            if self.trials.pays {
-                return ControlFlow::Break(StopReason::Cancelled);
-            }
+        let Some(trials) = self.trials.as_mut().filter(|trials| trials.next <= statistics.states) else {
+            return ControlFlow::Continue(());
+        };
+        trials.pays = trials.pay(statistics, self.limits);
+        if trials.pays == trials.reduced {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(StopReason::Cancelled)
         }
-        ControlFlow::Continue(())
     }
 
     fn snapshot_request(&mut self) -> Option<SnapshotRequest> {
