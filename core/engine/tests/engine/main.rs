@@ -11,6 +11,7 @@ mod notes;
 mod portfolio;
 mod prune;
 mod ranges;
+mod reducing;
 mod ribbon;
 mod runs;
 mod schedule;
