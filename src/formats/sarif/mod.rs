@@ -3,6 +3,8 @@
 //! A violation has its run as a code flow. A property that is undecided is a result of the kind `open`, which SARIF has for
 //! what was evaluated without an answer, and a notification; it is never a pass. A property that holds has no result.
 
+mod log;
+
 use super::{Checked, Violation};
 use crate::explain;
 use crate::formats::identity::same_path;
@@ -11,7 +13,11 @@ use fabius_engine::report::{FindingReport, LabelReport, PropertyReport};
 use fabius_engine::words::counted;
 use fabius_engine::{Report, TOOL, VERSION, Verdict};
 use fabius_witness::format::json::StepRecord;
-use serde_json::{Map, Value, json};
+use log::{
+    ArtifactLocation, BaselineState, CodeFlow, Invocation, Level, Location, Log, Message, Notification,
+    PhysicalLocation, PropertyBag, Region, ReportingConfiguration, ReportingDescriptor, ResultKind, Run, SarifResult,
+    Suppression, ThreadFlow, ThreadFlowLocation, Tool, ToolComponent,
+};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use xxhash_rust::xxh3::xxh3_128;
@@ -39,35 +45,32 @@ pub fn document(checked: &[Checked], missing: usize) -> io::Result<String> {
             notifications.extend(notification(property, &model.report));
         }
         if let Some(error) = &model.report.internal_error {
-            notifications.push(json!({ "level": "error", "message": { "text": error } }));
+            let message = Message::of(error.as_str());
+            notifications.push(Notification { level: Level::Error, message, locations: Vec::new() });
         }
     }
     let done = |model: &Checked| model.report.internal_error.is_none() && model.report.verdict != Verdict::Faulty;
-    let mut driver = json!({
-        "name": TOOL, "version": VERSION, "semanticVersion": VERSION,
-        "shortDescription": { "text": "A model checker for Promela" },
-        "rules": rules(&results),
-    });
-    if let Some(repository) = explain::repository() {
-        driver["informationUri"] = json!(repository);
-    }
-    let invocation = json!({
-        "executionSuccessful": missing == 0 && checked.iter().all(done),
-        "toolExecutionNotifications": notifications,
-    });
-    let run = json!({
-        "tool": { "driver": driver },
-        "columnKind": "unicodeCodePoints",
-        "invocations": [invocation],
-        "results": results,
-    });
-    let document = json!({ "$schema": SCHEMA, "version": "2.1.0", "runs": [run] });
-    Ok(serde_json::to_string_pretty(&document)? + "\n")
+    let driver = ToolComponent {
+        name: TOOL,
+        version: VERSION,
+        semantic_version: VERSION,
+        short_description: Message::of("A model checker for Promela"),
+        rules: rules(&results),
+        information_uri: explain::repository().map(str::to_owned),
+    };
+    let invocation = Invocation {
+        execution_successful: missing == 0 && checked.iter().all(done),
+        tool_execution_notifications: notifications,
+    };
+    let tool = Tool { driver };
+    let run = Run { tool, column_kind: "unicodeCodePoints", invocations: vec![invocation], results };
+    let log = Log { schema: SCHEMA, version: "2.1.0", runs: vec![run] };
+    Ok(serde_json::to_string_pretty(&log)? + "\n")
 }
 
 /// The rules that results name.
-fn rules(results: &[Value]) -> Vec<Value> {
-    let named: BTreeSet<&str> = results.iter().filter_map(|result| result["ruleId"].as_str()).collect();
+fn rules(results: &[SarifResult]) -> Vec<ReportingDescriptor> {
+    let named: BTreeSet<&str> = results.iter().map(|result| result.rule_id.as_str()).collect();
     let of_table = Code::ALL.iter().filter(|code| named.contains(code.as_str())).map(|code| rule(*code));
     let others = [
         (
@@ -78,71 +81,64 @@ fn rules(results: &[Value]) -> Vec<Value> {
         (UNEXPECTED, "unexpected verdict", "The model, or its project, says to expect another verdict."),
     ];
     let others = others.into_iter().filter(|(id, ..)| named.contains(id));
-    let others = others
-        .map(|(id, title, help)| json!({ "id": id, "shortDescription": { "text": title }, "help": { "text": help } }));
+    let others = others.map(|(id, title, help)| ReportingDescriptor {
+        id,
+        name: None,
+        short_description: Message::of(title),
+        help: Message::of(help),
+        default_configuration: None,
+        help_uri: None,
+    });
     of_table.chain(others).collect()
 }
 
-fn rule(code: Code) -> Value {
+fn rule(code: Code) -> ReportingDescriptor {
     let id = code.as_str();
     let page = explain::section(id).unwrap_or_else(|| code.title().to_owned());
-    let mut rule = json!({
-        "id": id,
-        "name": format!("{code:?}"),
-        "shortDescription": { "text": code.title() },
-        "help": { "text": format!("{page}\n\nfabius explain {id} prints this page.") },
-        "defaultConfiguration": { "level": level(code.severity()) },
-    });
-    if let Some(address) = explain::address(id) {
-        rule["helpUri"] = json!(address);
+    ReportingDescriptor {
+        id,
+        name: Some(format!("{code:?}")),
+        short_description: Message::of(code.title()),
+        help: Message::of(format!("{page}\n\nfabius explain {id} prints this page.")),
+        default_configuration: Some(ReportingConfiguration { level: level(code.severity()) }),
+        help_uri: explain::address(id),
     }
-    rule
 }
 
-fn level(severity: Severity) -> &'static str {
+fn level(severity: Severity) -> Level {
     match severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        Severity::Note => "note",
+        Severity::Error => Level::Error,
+        Severity::Warning => Level::Warning,
+        Severity::Note => Level::Note,
     }
 }
 
-fn from_violation(violation: &Violation<'_>, report: &Report) -> Value {
+fn from_violation(violation: &Violation<'_>, report: &Report) -> SarifResult {
     let (property, told) = (violation.property, violation.report);
     let mut text = vec![format!("{} ({})", violation.headline(), property.name)];
     text.extend(told.explanation.iter().cloned());
     text.extend(told.advice.clone());
     let suppression = suppression(violation, report);
-    let mut result = Map::new();
-    let mut put = |key: &str, value: Value| drop(result.insert(key.to_owned(), value));
-    put("ruleId", json!(violation.code()));
-    put("kind", json!("fail"));
-    put("level", json!(if suppression.is_some() { "note" } else { "error" }));
-    put("message", json!({ "text": text.join("\n") }));
-    put("locations", json!([location(&told.file, told.line, told.column, None)]));
-    put("properties", json!({ "property": property.name, "steps": told.steps, "shortest": told.shortest }));
-    if let Some(example) = violation.example {
-        put("relatedLocations", related(&example.finding.labels));
+    let level = if suppression.is_some() { Level::Note } else { Level::Error };
+    let here = location(&told.file, told.line, told.column, None);
+    let baseline = |is_known| if is_known { BaselineState::Unchanged } else { BaselineState::New };
+    let (steps, shortest) = (Some(told.steps), Some(told.shortest));
+    SarifResult {
+        properties: Some(PropertyBag { property: property.name.clone(), steps, shortest }),
+        related_locations: violation.example.map(|example| related(&example.finding.labels)),
+        code_flows: flow(told.trace.as_slice(), told.steps_left_out, told.loop_start).into_iter().collect(),
+        baseline_state: violation.is_known().map(baseline),
+        suppressions: suppression.into_iter().collect(),
+        partial_fingerprints: Some([("fabiusViolation/v1", violation.identity.fingerprint())].into()),
+        ..SarifResult::new(violation.code(), ResultKind::Fail, level, text.join("\n"), here)
     }
-    let flow = flow(told.trace.as_slice(), told.steps_left_out, told.loop_start);
-    if let Some(flow) = flow {
-        put("codeFlows", json!([flow]));
-    }
-    if let Some(is_known) = violation.is_known() {
-        put("baselineState", json!(if is_known { "unchanged" } else { "new" }));
-    }
-    if let Some(suppression) = suppression {
-        put("suppressions", json!([suppression]));
-    }
-    put("partialFingerprints", json!({ "fabiusViolation/v1": violation.identity.fingerprint() }));
-    Value::Object(result)
 }
 
 /// Why a violation is no reason to do anything: it is expected, or known.
-fn suppression(violation: &Violation<'_>, report: &Report) -> Option<Value> {
+fn suppression(violation: &Violation<'_>, report: &Report) -> Option<Suppression> {
     let property = violation.property;
     if violation.is_accepted == Some(true) {
-        return Some(json!({ "kind": "external", "justification": "known from the baseline" }));
+        return Some(Suppression { kind: "external", justification: "known from the baseline" });
     }
     if property.is_as_expected() != Some(true) {
         return None;
@@ -151,24 +147,21 @@ fn suppression(violation: &Violation<'_>, report: &Report) -> Option<Value> {
     let in_project =
         report.project.as_ref().is_some_and(|project| project.settings.iter().any(|known| known.starts_with(&setting)));
     let kind = if in_project { "external" } else { "inSource" };
-    Some(json!({ "kind": kind, "justification": "violated, as expected" }))
+    Some(Suppression { kind, justification: "violated, as expected" })
 }
 
 /// The run: one thread flow, since most viewers show only the first one; who moves is said in each step.
-fn flow(trace: &[StepRecord], left_out: u64, loop_start: Option<u64>) -> Option<Value> {
+fn flow(trace: &[StepRecord], left_out: u64, loop_start: Option<u64>) -> Option<CodeFlow> {
     let cut = trace.len().saturating_sub(2 * STEPS_AT_ENDS);
     let (first, rest) = trace.split_at(if cut == 0 { trace.len() } else { STEPS_AT_ENDS });
     let steps = first.iter().chain(&rest[cut.min(rest.len())..]);
-    let locations: Vec<Value> = steps.map(|step| flow_step(step, loop_start)).collect();
+    let locations: Vec<ThreadFlowLocation> = steps.map(|step| flow_step(step, loop_start)).collect();
     let missing = left_out + cut as u64;
-    let mut flow = json!({ "threadFlows": [{ "locations": locations }] });
-    if 0 < missing {
-        flow["message"] = json!({ "text": format!("{} in the middle left out", counted(missing, "step")) });
-    }
-    (!trace.is_empty()).then_some(flow)
+    let message = (0 < missing).then(|| Message::of(format!("{} in the middle left out", counted(missing, "step"))));
+    (!trace.is_empty()).then(|| CodeFlow { thread_flows: vec![ThreadFlow { locations }], message })
 }
 
-fn flow_step(step: &StepRecord, loop_start: Option<u64>) -> Value {
+fn flow_step(step: &StepRecord, loop_start: Option<u64>) -> ThreadFlowLocation {
     let number = step.step as u64;
     let mut text = format!("{}[{}]: {}", step.process, step.pid, step.text);
     let changes: Vec<String> =
@@ -185,16 +178,13 @@ fn flow_step(step: &StepRecord, loop_start: Option<u64>) -> Value {
     if loop_start == Some(number) {
         text = format!("the loop starts here: {text}");
     }
-    let state: BTreeMap<&str, Value> =
-        step.changes.iter().map(|change| (change.name.as_str(), json!({ "text": change.new }))).collect();
-    json!({
-        "executionOrder": number,
-        "location": location(&step.file, step.line, step.column, Some(&text)),
-        "state": state,
-    })
+    let state: BTreeMap<String, Message> =
+        step.changes.iter().map(|change| (change.name.clone(), Message::of(change.new.clone()))).collect();
+    let location = location(&step.file, step.line, step.column, Some(&text));
+    ThreadFlowLocation { execution_order: number, location, state }
 }
 
-fn from_finding(finding: &FindingReport, report: &Report) -> Value {
+fn from_finding(finding: &FindingReport, report: &Report) -> SarifResult {
     let lines = [&finding.message].into_iter().chain(&finding.notes).chain(&finding.help);
     let text: Vec<&str> = lines.map(String::as_str).collect();
     let file = if finding.file.is_empty() { &report.file } else { &finding.file };
@@ -204,68 +194,64 @@ fn from_finding(finding: &FindingReport, report: &Report) -> Value {
         None => location(file, finding.line, finding.column, None),
     };
     let identity = format!("{} {} {}", same_path(file), finding.code, finding.message);
-    json!({
-        "ruleId": finding.code,
-        "kind": "fail",
-        "level": finding.severity,
-        "message": { "text": text.join("\n") },
-        "locations": [here],
-        "relatedLocations": related(&finding.labels),
-        "partialFingerprints": { "fabiusFinding/v1": format!("{:032x}", xxh3_128(identity.as_bytes())) },
-    })
+    let fingerprint = format!("{:032x}", xxh3_128(identity.as_bytes()));
+    let level = match finding.severity {
+        "error" => Level::Error,
+        "warning" => Level::Warning,
+        _ => Level::Note,
+    };
+    SarifResult {
+        related_locations: Some(related(&finding.labels)),
+        partial_fingerprints: Some([("fabiusFinding/v1", fingerprint)].into()),
+        ..SarifResult::new(finding.code, ResultKind::Fail, level, text.join("\n"), here)
+    }
 }
 
 /// What is to be said of a property that has no violation.
-fn without_violation(property: &PropertyReport, report: &Report) -> Option<Value> {
+fn without_violation(property: &PropertyReport, report: &Report) -> Option<SarifResult> {
     let (rule, kind, level, what) = match (property.verdict, property.is_as_expected()) {
-        (Verdict::Undecided, _) => (UNDECIDED, "open", "none", "undecided"),
-        (Verdict::Holds, Some(false)) => (UNEXPECTED, "fail", "error", "holds, but was expected to be violated"),
+        (Verdict::Undecided, _) => (UNDECIDED, ResultKind::Open, Level::None, "undecided"),
+        (Verdict::Holds, Some(false)) => {
+            (UNEXPECTED, ResultKind::Fail, Level::Error, "holds, but was expected to be violated")
+        }
         _ => return None,
     };
-    Some(json!({
-        "ruleId": rule, "kind": kind, "level": level,
-        "message": { "text": format!("{}: {what}: {}", property.name, property.reason) },
-        "locations": [location(&report.file, 0, 0, None)],
-        "properties": { "property": property.name },
-    }))
+    let text = format!("{}: {what}: {}", property.name, property.reason);
+    let properties = Some(PropertyBag { property: property.name.clone(), steps: None, shortest: None });
+    let here = location(&report.file, 0, 0, None);
+    Some(SarifResult { properties, ..SarifResult::new(rule, kind, level, text, here) })
 }
 
-fn notification(property: &PropertyReport, report: &Report) -> Option<Value> {
-    (property.verdict == Verdict::Undecided).then(|| {
-        json!({
-            "level": "warning",
-            "message": { "text": format!("{}: {}: undecided: {}", report.file, property.name, property.reason) },
-            "locations": [location(&report.file, 0, 0, None)],
-        })
+fn notification(property: &PropertyReport, report: &Report) -> Option<Notification> {
+    (property.verdict == Verdict::Undecided).then(|| Notification {
+        level: Level::Warning,
+        message: Message::of(format!("{}: {}: undecided: {}", report.file, property.name, property.reason)),
+        locations: vec![location(&report.file, 0, 0, None)],
     })
 }
 
 /// The places that a finding speaks of, besides its own.
-fn related(labels: &[LabelReport]) -> Value {
+fn related(labels: &[LabelReport]) -> Vec<Location> {
     let all = labels.iter().filter(|label| !label.message.is_empty());
-    Value::Array(all.map(|label| label_location(label, Some(&label.message))).collect())
+    all.map(|label| label_location(label, Some(&label.message))).collect()
 }
 
-fn label_location(label: &LabelReport, message: Option<&str>) -> Value {
+fn label_location(label: &LabelReport, message: Option<&str>) -> Location {
     let mut place = location(&label.file, label.line, label.column, message);
-    let region = &mut place["physicalLocation"]["region"];
-    if (label.line, label.column) <= (label.end_line, label.end_column) && 0 < label.line {
-        region["endLine"] = json!(label.end_line);
-        region["endColumn"] = json!(label.end_column);
+    if let Some(region) = &mut place.physical_location.region
+        && (label.line, label.column) <= (label.end_line, label.end_column)
+    {
+        (region.end_line, region.end_column) = (Some(label.end_line), Some(label.end_column));
     }
     place
 }
 
 /// A place; line 0 is the whole file.
-fn location(file: &str, line: u32, column: u32, message: Option<&str>) -> Value {
-    let mut place = json!({ "physicalLocation": { "artifactLocation": { "uri": uri(file) } } });
-    if 0 < line {
-        place["physicalLocation"]["region"] = json!({ "startLine": line, "startColumn": column.max(1) });
-    }
-    if let Some(message) = message {
-        place["message"] = json!({ "text": message });
-    }
-    place
+fn location(file: &str, line: u32, column: u32, message: Option<&str>) -> Location {
+    let region = Region { start_line: line, start_column: column.max(1), end_line: None, end_column: None };
+    let artifact_location = ArtifactLocation { uri: uri(file) };
+    let physical_location = PhysicalLocation { artifact_location, region: (0 < line).then_some(region) };
+    Location { physical_location, message: message.map(Message::of) }
 }
 
 /// The name of a file as a reference: relative if the name is.
@@ -306,7 +292,7 @@ mod tests {
     #[test]
     fn a_run_that_was_stopped_before_all_models_is_no_success() {
         for (missing, success) in [(0, true), (1, false)] {
-            let document: Value =
+            let document: serde_json::Value =
                 document(&[], missing).ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
             assert_eq!(document["runs"][0]["invocations"][0]["executionSuccessful"], success);
         }
@@ -337,7 +323,7 @@ mod tests {
             original: None,
         };
         let steps: Vec<StepRecord> = (1..=1203).map(step).collect();
-        let flow = flow(&steps, 1000, Some(1203)).unwrap_or_default();
+        let flow = serde_json::to_value(flow(&steps, 1000, Some(1203))).unwrap_or_default();
         let told = flow["threadFlows"][0]["locations"].as_array().cloned().unwrap_or_default();
         assert_eq!(told.len(), 1000);
         assert_eq!(
@@ -346,6 +332,6 @@ mod tests {
         );
         assert_eq!(flow["message"]["text"], "1 203 steps in the middle left out");
         assert!(told[999].to_string().contains("the loop starts here"));
-        assert_eq!(super::flow(&steps[..1], 0, None).map(|flow| flow.get("message").is_none()), Some(true));
+        assert_eq!(super::flow(&steps[..1], 0, None).map(|flow| flow.message.is_none()), Some(true));
     }
 }
