@@ -18,7 +18,10 @@ function start(root: HTMLElement, host: Host): void {
   const place = el("div", { class: "graph", tabindex: 0, "aria-label": "Graph" });
   const shadow = place.attachShadow({ mode: "open" });
   const own = new CSSStyleSheet();
-  own.replaceSync("[data-lines] { cursor: pointer } .chosen { stroke: #1f6feb !important; stroke-width: 3.5 !important }");
+  // A click on what is written in a node is one on the node. A step is thin: what is written at it counts, too.
+  own.replaceSync(`[data-lines] { cursor: pointer } text:not([data-lines]) { pointer-events: none }
+    .chosen { stroke: #1f6feb !important; stroke-width: 3.5 !important }
+    text.chosen { stroke: none !important; fill: #1f6feb !important; font-weight: bold }`);
   const button = (label: string, title: string, run: () => void): HTMLButtonElement => {
     const made = el("button", { title }, label);
     made.addEventListener("click", run);

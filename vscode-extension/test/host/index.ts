@@ -136,6 +136,39 @@ async function executions(api: Api): Promise<void> {
   await vscode.commands.executeCommand("undo");
 }
 
+/** The panel draws automata and states, and says what it shows. */
+async function graphs(api: Api): Promise<void> {
+  const uri = file("lock.pml");
+  const said = async (title: RegExp): Promise<string> => {
+    for (;;) {
+      const shown = api.graphs.stateOf(uri);
+      if (shown && title.test(shown.title) && shown.said) return shown.said;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  await api.graphs.show(uri, { automata: true });
+  assert.match(await said(/^Automata: lock.pml$/), /\d/);
+  await api.graphs.show(uri, { automata: false, by: "no_such_variable" });
+  assert.match(await said(/by no_such_variable/), /no_such_variable/);
+  await vscode.commands.executeCommand("workbench.action.closeActiveEditor");
+  assert.equal(api.graphs.stateOf(uri), undefined);
+}
+
+/** Changes that no property notices are marked where they are, until the text is another. */
+async function unnoticed(api: Api): Promise<void> {
+  const uri = file("retry.pml");
+  const marked = (all: vscode.Diagnostic[]): vscode.Diagnostic[] => all.filter(({ source }) => source === "fabius mutate");
+  assert.match(await api.mutants.show(uri), /noticed by no property/);
+  const found = marked(await diagnostics(uri, (all) => marked(all).length > 0));
+  assert.ok(found.every(({ message }) => message.startsWith("no property notices: ")), JSON.stringify(found));
+  const edit = new vscode.WorkspaceEdit();
+  edit.insert(uri, new vscode.Position(0, 0), " ");
+  await vscode.workspace.applyEdit(edit);
+  await diagnostics(uri, (all) => marked(all).length === 0);
+  await vscode.window.showTextDocument(uri);
+  await vscode.commands.executeCommand("undo");
+}
+
 async function exports_(api: Api): Promise<void> {
   const which = { uri: file("lock.pml").toString(), property: "safety" };
   assert.match(await api.panels.text(which, "mermaid"), /^sequenceDiagram\n/);
@@ -190,6 +223,8 @@ export async function run(): Promise<void> {
       ["exports", () => exports_(api)],
       ["executions", () => executions(api)],
       ["marks", () => marks(api)],
+      ["graphs", () => graphs(api)],
+      ["unnoticed", () => unnoticed(api)],
       ["declarations", declarations],
       ["debugger", () => debugger_(api, file("lock.pml"))],
       ["restart", () => restart(api)],

@@ -95,7 +95,8 @@ impl Drawing<'_> {
             );
             let beyond = if edge.from == edge.to { 1.0 } else { 0.0 };
             let lines = step_lines(edge, STEP_WIDTH);
-            labels.push(Label { lines, curve, along, beyond, first: edge.on_run || edge.fails });
+            let about = lines_attribute(&edge.lines);
+            labels.push(Label { lines, about, curve, along, beyond, first: edge.on_run || edge.fails });
         }
         (text, labels)
     }
@@ -172,6 +173,8 @@ fn lines_attribute<'a>(lines: impl IntoIterator<Item = &'a u32>) -> String {
 /// What is to be written at an edge.
 struct Label {
     lines: Vec<String>,
+    /// Which lines of the model it is about.
+    about: String,
     curve: Curve,
     /// Where along the curve it stands best.
     along: f64,
@@ -186,7 +189,7 @@ struct Label {
 fn placed(mut labels: Vec<Label>, mut taken: Vec<[f64; 4]>) -> (String, f64) {
     let mut text = String::new();
     labels.sort_by_key(|label| !label.first);
-    for Label { lines, curve, along, beyond, .. } in labels {
+    for Label { lines, about, curve, along, beyond, .. } in labels {
         let short = match lines.as_slice() {
             [first, _, ..] => vec![format!("{first}, …")],
             _ => Vec::new(),
@@ -207,7 +210,7 @@ fn placed(mut labels: Vec<Label>, mut taken: Vec<[f64; 4]>) -> (String, f64) {
         taken.push(area);
         for (at, line) in lines.iter().enumerate() {
             let y = area[1] + SMALL_LINE * (at as f64 + 0.75);
-            let _ = writeln!(text, "<text class=\"step\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", escaped(line));
+            let _ = writeln!(text, "<text class=\"step\"{about} x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", escaped(line));
         }
     }
     (text, taken.iter().map(|area| area[2]).fold(0.0, f64::max))
