@@ -205,7 +205,7 @@ fn answered(server: &State, request: &SearchRequest, job: &Job, answer: Option<A
         Answer::Drawing(graph, svg) => {
             let states = counted(graph.states as u64, "state");
             let sentence = match (&**question, graph.stopped) {
-                (Question::Automata, _) => String::new(),
+                (Question::Automata, _) => counted(graph.nodes.len() as u64, "place"),
                 (_, None) => states,
                 (_, Some(why)) => format!("{states}, incomplete: {why}"),
             };
