@@ -39,7 +39,7 @@ const STATES_MAX: u64 = 100_000;
 const ROWS_MAX: usize = 15;
 /// This many statements are shown, …
 const STOPS_MAX: usize = 5;
-/// … with so many characters of each.
+/// … each with at most this many characters.
 const STATEMENT_MAX: usize = 30;
 
 /// The flags of `fabius cost`.

@@ -22,7 +22,7 @@ use std::sync::Arc;
 /// The random order of the threads' successors starts from this; the same for every run.
 const SEED: u64 = 0;
 
-/// Whether a reduction pays is tried once the search has stored so many states.
+/// Number of states after which it is tried whether the reduction pays.
 const TRIED_AFTER_STATES: u64 = 5_000;
 
 /// The word for a search in reports, if this many threads search.

@@ -14,7 +14,7 @@ use fabius_task::query::event_trace;
 use fabius_task::report::{OFF, ON};
 use fabius_task::settings::{ALONE_BEFORE_ANEW_TRANSITIONS, Audit, Order, Settings, Storage};
 
-/// The two reductions are compared in so many states of those that a search with one of them has stored.
+/// Number of states, of those that a search with one reduction has stored, in which it is compared with the other one.
 const COMPARED_STATES: u64 = 1_000;
 /// The one for several threads is taken if no more than three times as much remains in them for two of the other one.
 const REMAINS_MOST: (u64, u64) = (3, 2);
@@ -131,7 +131,7 @@ struct Reducing<'t> {
 enum Begun {
     /// It is over.
     Over(Box<Explored>),
-    /// It begins anew, after so many states.
+    /// It begins anew; the number of states that it had stored.
     Anew(u64),
 }
 

@@ -468,7 +468,7 @@ fn threads_that_join_find_what_one_thread_finds() {
     }
 }
 
-/// A process that chooses so many bits, beside one that counts; neither sees the other.
+/// A process that chooses bits, beside one that counts; neither sees the other.
 pub(crate) fn apart(bits: usize) -> String {
     let choose: String = (0..bits).map(|at| format!("if :: b[{at}] = 0 :: b[{at}] = 1 fi; ")).collect();
     let all: String = (1..bits).map(|at| format!(" + b[{at}]")).collect();

@@ -34,7 +34,7 @@ const LEFT_OUT_MIN_PERCENT: u64 = 50;
 /// Or if it would leave out this much in the states of the whole model that are nearest to the initial one. A process that is soon at its end, and comes first in the reduced
 /// model, is left out in hardly any state there, but its interleavings with all others are most of the whole model.
 const LEFT_OUT_OF_WHOLE_MIN_PERCENT: u64 = 90;
-/// So many states of the whole model are stored, for one that a trial stores, …
+/// Number of states of the whole model that are stored, for one that a trial stores, …
 const WHOLE_PER_TRIED: u64 = 4;
 /// … and this many of them are looked at.
 const WHOLE_DRAWN: u64 = 1_000;

@@ -24,9 +24,12 @@ use super::{EdgeId, Facts, Step};
 use crate::{Action, LocationId, Pattern};
 use fabius_base::components::{Components, components};
 
-/// Where more edges than this send or receive, one edge of each loop is sticky.
-const EXCHANGES_MAX: usize = 2_000;
-/// So many single edges of the processes whose edges stay sticky are tried.
+/// Where more edges than this send or receive, one edge of each loop is sticky: each is compared with all others.
+const EXCHANGES_MAX: usize = 1_000;
+/// So it is where the number of edges times that of processes is greater: what is left is computed for each process, and a check cannot be
+/// stopped meanwhile.
+const WORK_MAX: usize = 200_000;
+/// Number of single edges that are tried, of the processes whose edges stay sticky.
 const SINGLE_TRIALS_MAX: usize = 64;
 
 /// A message that an edge surely puts into a channel, or takes out.
@@ -132,8 +135,11 @@ impl System<'_> {
         (0..self.instances.len()).flat_map(|process| self.edges(process).map(move |(edge, at)| (process, edge, at)))
     }
 
-    /// Finds what undoes what each edge does to channels; false if there are too many or none.
+    /// Finds what undoes what each edge does to channels; false if there are too many edges, or none that sends or receives.
     fn find_opposites(&mut self) -> bool {
+        if WORK_MAX < self.all().count().saturating_mul(self.instances.len()) {
+            return false;
+        }
         let exchanges: Vec<Option<Exchange>> =
             self.all().map(|(process, edge, _)| self.facts.exchange(self.instances[process], edge)).collect();
         let count = exchanges.iter().flatten().count();
