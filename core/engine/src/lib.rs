@@ -24,6 +24,7 @@ mod search_from;
 mod searches;
 mod shortest;
 mod task;
+mod together;
 mod vacuity;
 
 pub use fabius_base::nearest;

@@ -35,7 +35,7 @@ fn word(search: CycleSearch, threads: usize) -> &'static str {
     }
 }
 
-type CycleFound = CycleOutcome<Move, Fault>;
+pub(crate) type CycleFound = CycleOutcome<Move, Fault>;
 
 /// Looks for infinite runs that violate a property, and confirms what was found.
 pub(crate) fn check(
@@ -44,20 +44,46 @@ pub(crate) fn check(
     threads: ThreadCount,
     context: &mut CheckContext<'_>,
 ) -> Checked {
+    let Searched { query, mut machine, outcome, mut checked } =
+        match searched(job, &job.planned.name, search, threads, context) {
+            Ok(searched) => searched,
+            Err(checked) => return *checked,
+        };
+    if let Some(found) = outcome.into_first() {
+        add_shortest(job.over(&query.program), &query, &mut machine, found, context, &mut checked);
+    }
+    checked
+}
+
+/// What a search for infinite runs came to, before the run that it found, if any, is confirmed.
+pub(crate) struct Searched {
+    pub query: LivenessQuery,
+    /// The model that was searched.
+    pub machine: SearchedMachine,
+    pub outcome: CycleFound,
+    /// What is known without that run.
+    pub checked: Checked,
+}
+
+/// Looks for infinite runs that violate a property; those who watch are told that it is for the property with this name.
+///
+/// # Errors
+/// What is to be reported instead, if the question makes no sense or no machine can run the model.
+pub(crate) fn searched(
+    job: Job<'_>,
+    name: &str,
+    search: CycleSearch,
+    threads: ThreadCount,
+    context: &mut CheckContext<'_>,
+) -> Result<Searched, Box<Checked>> {
     let Job { loaded, planned, settings, .. } = job;
-    let (query, mut machine) = match prepare(job, search) {
-        Ok(prepared) => prepared,
-        Err(checked) => return *checked,
-    };
-    let job = job.over(&query.program);
+    let (query, mut machine) = prepare(job, search)?;
     // A search for cycles goes over what it explored again, so it cannot leave out states from some moment on.
     if settings.prune.is_some() {
-        machine = match bounded(loaded, machine, settings, context) {
-            Ok(machine) => machine,
-            Err(finding) => return Checked::faulty(planned, *finding),
-        };
+        machine = bounded(loaded, machine, settings, context)
+            .map_err(|finding| Box::new(Checked::faulty(planned, *finding)))?;
     }
-    let task = job.task();
+    let task = Task { property: name, ..job.over(&query.program).task() };
     let began = (context.now)();
     let mut reduction = reduction(&query, settings);
     let Explored { outcome, store_bytes, audited, states_before } =
@@ -74,10 +100,7 @@ pub(crate) fn check(
     checked.qualify(machine.cut_runs(), &query.program, &loaded.map);
     checked.add_audit(audited);
     checked.restrict(&machine, settings);
-    if let Some(found) = outcome.into_first() {
-        add_shortest(job, &query, &mut machine, found, context, &mut checked);
-    }
-    checked
+    Ok(Searched { query, machine, outcome, checked })
 }
 
 /// Puts a question into the form in which a search answers it, and makes the machine to be searched.

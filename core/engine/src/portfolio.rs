@@ -13,6 +13,7 @@
 use crate::schedule;
 use crate::searches::search;
 use crate::task::Checked;
+use crate::together::{self, Invariant, Together};
 use fabius_analysis::growth;
 use fabius_base::{Cancel, Finding, Limits};
 use fabius_observe::{CheckContext, Controls, Event, Goal, Progress};
@@ -21,7 +22,7 @@ use fabius_strategy::{Asked, Choice, choose};
 use fabius_task::load::Loaded;
 use fabius_task::plan::{Planned, Question};
 use fabius_task::report::{PropertyReport, SearchEnd, SearchReport, Stopped, Verdict};
-use fabius_task::settings::{Audit, Delaying, DepthBounding, Order, Settings};
+use fabius_task::settings::{Audit, Delaying, DepthBounding, Order, Settings, ThreadCount};
 use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
@@ -45,6 +46,9 @@ const SIDE_SEARCHES: [SideSearch; 3] = [
     SideSearch { ask: by_depth, first_percent: 60, is_first: is_deep, later_percent: 15 },
     SideSearch { ask: breadth_first, first_percent: 0, is_first: |_| false, later_percent: 10 },
 ];
+
+/// A search for several invariants may do this much work at least for each of them.
+const WORK_TOGETHER_MIN: u64 = 5_000;
 
 /// Whether much of what was stored is one path: then what lies near the start may never be looked at.
 fn is_deep(progress: &Progress) -> bool {
@@ -181,6 +185,8 @@ pub(crate) struct Portfolio<'a> {
     pub properties: Vec<Open<'a>>,
     /// Memory of main searches that pause.
     held_bytes: u64,
+    /// Whether one search may prove several invariants.
+    may_join: bool,
     /// What there is to say of variables that only grow, once some path is so long that it was asked for.
     growth: Option<Vec<Finding>>,
 }
@@ -193,7 +199,9 @@ impl<'a> Portfolio<'a> {
         settings: &'a Settings,
         properties: Vec<Open<'a>>,
     ) -> Self {
-        Self { loaded, program, settings, properties, held_bytes: 0, growth: None }
+        let whatever_threads = Settings { threads: ThreadCount::default(), ..settings.clone() };
+        let may_join = leaves_open(&whatever_threads) && settings.prune.is_none();
+        Self { loaded, program, settings, properties, held_bytes: 0, may_join, growth: None }
     }
 
     /// Decides the properties as far as the limits go; what is known of each, in their order.
@@ -203,8 +211,72 @@ impl<'a> Portfolio<'a> {
                 let (checked, _) = self.main_search(index, None, context);
                 self.finish(index, checked, context);
             }
+            self.prove_together(index, context);
         }
         self.properties.into_iter().filter_map(|property| property.over).collect()
+    }
+
+    /// After a proof of safety or of an invariant, proves the invariants that are open by one search, if that is no more work than one
+    /// search for each would be, judged by that proof.
+    fn prove_together(&mut self, index: usize, outer: &mut CheckContext<'_>) {
+        let invariant = |at: usize| {
+            let Open { planned, choice, .. } = &self.properties[at];
+            Invariant::of(self.program, at, planned, choice)
+        };
+        let property = &self.properties[index];
+        let is_like_them = property.planned.question == Question::Safety || invariant(index).is_some();
+        let report = property.over.as_ref().map(|checked| &checked.report);
+        let proved = report.filter(|report| is_like_them && report.verdict == Verdict::Holds && report.exhaustive);
+        let Some(each) = proved.filter(|_| self.may_join).map(|report| report.transitions.max(WORK_TOGETHER_MIN))
+        else {
+            return;
+        };
+        let open = (0..self.properties.len()).filter(|&at| self.properties[at].over.is_none());
+        let mut group: Vec<Invariant<'_>> = open.filter_map(invariant).collect();
+        let mut work_left = each.saturating_mul(group.len() as u64);
+        while 1 < group.len() && 0 < work_left && outer.cancel.requested().is_none() {
+            let mut choice = self.properties[group[0].index].choice.clone();
+            let now = (outer.now)();
+            // If it fails, there is time left for each of them.
+            choice.settings.until = self.share(now).map(|until| now + (until - now) * group.len() as u32 / 2);
+            choice.settings.limits = self.beside(choice.settings.limits);
+            let (together, work) = self.search_together(&group, &choice, work_left, outer);
+            work_left = work_left.saturating_sub(work);
+            match together {
+                Together::Proved(all) => {
+                    for (one, mut checked) in group.iter().zip(all) {
+                        checked.describe(&choice, self.program, one.planned);
+                        self.finish(one.index, checked, outer);
+                    }
+                    return;
+                }
+                Together::Others(others) => group.retain(|one| others.contains(&one.index)),
+                Together::Open => break,
+            }
+        }
+        // What was more work than one search for each is not tried again.
+        self.may_join = group.len() < 2;
+    }
+
+    /// Looks for what violates any of these invariants, with no more than this work; what came of it, and the work.
+    fn search_together(
+        &self,
+        group: &[Invariant<'_>],
+        choice: &Choice,
+        work_max: u64,
+        outer: &mut CheckContext<'_>,
+    ) -> (Together, u64) {
+        let (now, controls, stop) = (outer.now, outer.controls, outer.cancel.part());
+        let mut meter = Meter::default();
+        let mut observe = |event: Event| {
+            if meter.hear(&event) && work_max <= meter.work() {
+                stop.cancel();
+            }
+            (outer.observe)(event);
+        };
+        let mut context = CheckContext { cancel: &stop, now, observe: &mut observe, controls };
+        let together = together::prove(self.loaded, self.program, group, choice, &mut context);
+        (together, meter.work())
     }
 
     /// Runs the main search of a property, from its beginning to its end or to the end of a pause. What is known then, and whether

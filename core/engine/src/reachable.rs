@@ -4,6 +4,7 @@ use crate::task::Either;
 use fabius_audit::{Auditable, Audited, Stops, audit};
 use fabius_base::Limits;
 use fabius_counterexample::{Found, Shorter};
+use fabius_model::reduction::drawn;
 use fabius_model::{Budget, SearchedMachine};
 use fabius_observe::{CheckContext, EngineObserver, Goal, Task};
 use fabius_program::{Move, meaning::Fault};
@@ -122,6 +123,14 @@ impl Joined {
             Visited::Together(store) => store.memory_bytes(),
         };
         Explored { outcome: self.outcome, store_bytes, keys, audited }
+    }
+
+    /// Some of the states that it stored.
+    pub(crate) fn drawn(&self, count: u64) -> Vec<Vec<u32>> {
+        match &self.visited {
+            Visited::Alone(store) => drawn(store, count),
+            Visited::Together(store) => drawn(&**store, count),
+        }
     }
 
     /// Audits what was proved.

@@ -8,6 +8,7 @@ use fabius_model::reduction::{
     Plan, Preserve, Proviso, Reduced, Trials, Trying, WhyNot, drawn, left_out_percent, prepare,
 };
 use fabius_observe::{CheckContext, EngineObserver, Goal, Task};
+use fabius_program::EdgeId;
 use fabius_search::reduce::OffStack;
 use fabius_search::{self as search, Completeness, StopAt, TreeStore};
 use fabius_task::query::event_trace;
@@ -16,7 +17,8 @@ use fabius_task::settings::{ALONE_BEFORE_ANEW_TRANSITIONS, Audit, Order, Setting
 
 /// Number of states, of those that a search with one reduction has stored, in which it is compared with the other one.
 const COMPARED_STATES: u64 = 1_000;
-/// The one for several threads is taken if no more than three times as much remains in them for two of the other one.
+/// The one for several threads, or the one that also asks which edges some run takes, is taken if no more than three times as much
+/// remains in them for two of the other one.
 const REMAINS_MOST: (u64, u64) = (3, 2);
 
 /// A search for edges that some run takes may store this many times as many states as the proof before it, …
@@ -64,9 +66,9 @@ pub(crate) fn explore(
     let proviso = if 1 < how.threads.exactly() { Proviso::Loops } else { Proviso::Stack };
     let (first, cancel) = (settings.whole_states_max, context.cancel.clone());
     let mut trials = Trials::new(machine, proviso, has_trace, first, &is_late, cancel);
-    let mut states_before = 0;
+    let (mut states_before, mut states) = (0, Vec::new());
     if 0 < settings.whole_states_max {
-        let explored = beside_trials(task, machine, how, &mut trials, context);
+        let explored = beside_trials(task, machine, how, (&mut trials, &mut states), context);
         if !trials.pays() {
             let reduction = trials.why_not().map_or_else(|| OFF.to_owned(), |why| why.to_string());
             return ReducedSearch::whole(explored, reduction);
@@ -75,7 +77,8 @@ pub(crate) fn explore(
     }
     match trials.plan() {
         Ok(plan) => {
-            let mut reducing = Reducing { task, plan, proviso, how };
+            let mut reducing = Reducing { task, plan, proviso, how, asks_for_edges: false };
+            reducing.ask_for_edges(machine, &states);
             let explored = match reducing.begin(machine, context) {
                 Begun::Over(explored) => *explored,
                 Begun::Anew(states) => {
@@ -94,12 +97,12 @@ pub(crate) fn explore(
     }
 }
 
-/// Searches a model as it is until a trial finds that a reduction pays.
+/// Searches a model as it is until a trial finds that a reduction pays; then some of the states that it has stored are drawn.
 fn beside_trials(
     task: &Task<'_>,
     machine: &mut SearchedMachine,
     how: How,
-    trials: &mut Trials<'_>,
+    (trials, states): (&mut Trials<'_>, &mut Vec<Vec<u32>>),
     context: &mut CheckContext<'_>,
 ) -> Explored {
     let limits = task.settings.limits;
@@ -109,13 +112,22 @@ fn beside_trials(
     if let Some(threads) = how.together() {
         let mut joined = reachable::joined(machine, threads, &mut observer, &searching);
         let keys = observer.observer.keys;
-        let audited = if trials.pays() { None } else { joined.audited(machine, task.settings, context) };
+        if trials.pays() {
+            *states = joined.drawn(COMPARED_STATES);
+            return joined.explored(keys, None);
+        }
+        let audited = joined.audited(machine, task.settings, context);
         return joined.explored(keys, audited);
     }
     let mut store = TreeStore::new();
     let outcome = search::depth_first(machine, &mut store, &mut observer, &searching);
-    let (keys, is_over) = (observer.observer.keys, !trials.pays());
-    let audited = if is_over { audited(machine, &mut store, &outcome, task.settings, context) } else { None };
+    let keys = observer.observer.keys;
+    let audited = if trials.pays() {
+        *states = drawn(&store, COMPARED_STATES);
+        None
+    } else {
+        audited(machine, &mut store, &outcome, task.settings, context)
+    };
     Explored { store_bytes: search::Store::memory_bytes(&store), outcome, keys, audited }
 }
 
@@ -125,6 +137,8 @@ struct Reducing<'t> {
     plan: Plan,
     proviso: Proviso,
     how: How,
+    /// The plan has the edges as goals of which it is not known whether some run takes them.
+    asks_for_edges: bool,
 }
 
 /// How a search began that several threads may join.
@@ -154,12 +168,27 @@ impl Reducing<'_> {
             return Begun::Over(Box::new(explored));
         }
         let states = drawn(&store, COMPARED_STATES);
-        let remains = |plan: &Plan| 100 - left_out_percent(machine, plan, &states);
-        let (many, few) = REMAINS_MOST;
-        if few * remains(&for_threads) <= many * remains(&self.plan) {
-            (self.plan, self.proviso) = (for_threads, Proviso::Loops);
-        }
+        let open = self.open_edges(machine);
+        let with_goals = |plan: Plan| if self.asks_for_edges { plan.with_goals(&open) } else { plan };
+        let (for_threads, for_one) = (with_goals(for_threads), with_goals(self.plan.clone()));
+        let hardly_more = hardly_more_remains(machine, &for_threads, &for_one, &states);
+        (self.plan, self.proviso) = if hardly_more { (for_threads, Proviso::Loops) } else { (for_one, self.proviso) };
         Begun::Anew(explored.outcome.statistics.states)
+    }
+
+    /// The edges of which it is not known whether some run takes them.
+    fn open_edges(&self, machine: &SearchedMachine) -> Vec<EdgeId> {
+        let Task { program, loaded, .. } = *self.task;
+        open_edges(program, &|edge| machine.reached(edge) || loaded.is_passed_over(edge))
+    }
+
+    /// Has the search for violations also ask for the edges that are open, if that hardly takes more in these states: otherwise, that is a
+    /// search of its own.
+    fn ask_for_edges(&mut self, machine: &SearchedMachine, states: &[Vec<u32>]) {
+        let asking = self.plan.clone().with_goals(&self.open_edges(machine));
+        if !states.is_empty() && hardly_more_remains(machine, &asking, &self.plan, states) {
+            (self.plan, self.asks_for_edges) = (asking, true);
+        }
     }
 
     /// Searches the reduced model with the reduction that needs the stack of one thread.
@@ -220,18 +249,25 @@ impl Reducing<'_> {
         if !is_exhaustive(proved) {
             return false;
         }
-        let Task { program, loaded, settings, .. } = *self.task;
-        let open = open_edges(program, &|edge| machine.reached(edge) || loaded.is_passed_over(edge));
-        if open.is_empty() {
+        let open = self.open_edges(machine);
+        if open.is_empty() || self.asks_for_edges {
             return true;
         }
         let states_max = WORK_FACTOR * proved.statistics.states + WORK_BESIDE;
+        let settings = self.task.settings;
         let left = settings.limits.states_max.map(|max| max.saturating_sub(stored));
         let limits =
             Limits { states_max: Some(left.map_or(states_max, |left| left.min(states_max))), ..settings.limits };
         let asking = Reducing { plan: self.plan.clone().with_goals(&open), ..*self };
         is_exhaustive(&asking.explore(machine, Goal::DeadCode, limits, context).outcome)
     }
+}
+
+/// Whether hardly more remains of these states with one plan than with the other.
+fn hardly_more_remains(machine: &SearchedMachine, one: &Plan, other: &Plan, states: &[Vec<u32>]) -> bool {
+    let remains = |plan: &Plan| 100 - left_out_percent(machine, plan, states);
+    let (many, few) = REMAINS_MOST;
+    few * remains(one) <= many * remains(other)
 }
 
 fn search_settings(limits: Limits, observer: &EngineObserver<'_, '_>) -> search::Settings {

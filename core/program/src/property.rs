@@ -1,6 +1,6 @@
 //! What is to be checked.
 
-use crate::expr::Expr;
+use crate::expr::{BinaryOp, Expr, UnaryOp};
 use crate::process::ProcessId;
 use fabius_base::Span;
 
@@ -23,6 +23,9 @@ impl Property {
         Self { name: name.into(), kind, span, names: Vec::new() }
     }
 }
+
+/// [`Formula::invariant`] does not look at what is nested deeper.
+const INVARIANT_DEPTH_MAX: u32 = 100;
 
 /// What a property asks.
 #[derive(Clone, Hash, Debug)]
@@ -75,6 +78,38 @@ impl Formula {
         found
     }
 
+    /// What must be true in every state, of a formula that says no more than that: `p` of `[] p`, and `!p` of `!<> p`.
+    pub fn invariant(&self) -> Option<Expr> {
+        match self {
+            Self::Always(p) => p.of_one_state(INVARIANT_DEPTH_MAX),
+            Self::Not(inner) => match &**inner {
+                Self::Eventually(p) => Some(not(p.of_one_state(INVARIANT_DEPTH_MAX)?)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// It as a condition, if it says nothing of other states than one and is nested no deeper than this.
+    fn of_one_state(&self, depth: u32) -> Option<Expr> {
+        let depth = depth.checked_sub(1)?;
+        let both = |op, a: Expr, b: Expr| Expr::Binary(op, Box::new(a), Box::new(b));
+        Some(match self {
+            Self::Proposition(expr) => expr.clone(),
+            Self::Not(a) => not(a.of_one_state(depth)?),
+            Self::And(a, b) => both(BinaryOp::And, a.of_one_state(depth)?, b.of_one_state(depth)?),
+            Self::Or(a, b) => both(BinaryOp::Or, a.of_one_state(depth)?, b.of_one_state(depth)?),
+            Self::Implies(a, b) => both(BinaryOp::Or, not(a.of_one_state(depth)?), b.of_one_state(depth)?),
+            Self::Equivalent(a, b) => both(BinaryOp::Equal, not(a.of_one_state(depth)?), not(b.of_one_state(depth)?)),
+            Self::Next(_)
+            | Self::Always(_)
+            | Self::Eventually(_)
+            | Self::Until(..)
+            | Self::WeakUntil(..)
+            | Self::Release(..) => return None,
+        })
+    }
+
     /// The operands of an operator, to change them; none of a proposition.
     pub fn operands_mut(&mut self) -> (Option<&mut Formula>, Option<&mut Formula>) {
         match self {
@@ -104,6 +139,11 @@ impl Formula {
             | Self::Release(a, b) => (Some(a), Some(b)),
         }
     }
+}
+
+/// The opposite of a condition.
+fn not(condition: Expr) -> Expr {
+    Expr::Unary(UnaryOp::Not, Box::new(condition))
 }
 
 /// What is to be done to copy a formula.

@@ -260,6 +260,9 @@ pub struct PropertyReport {
     /// The searches that ran, if there were several: the main search first, then those that had turns in its pauses.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tried: Vec<SearchReport>,
+    /// The properties that the same search proved: `states`, `seconds` and the like are those of one search for all of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub together_with: Vec<String>,
     /// The processes that searched together, if there were any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub workers: Vec<WorkerReport>,
@@ -477,6 +480,7 @@ impl PropertyReport {
             cached: None,
             samples: None,
             tried: Vec::new(),
+            together_with: Vec::new(),
             workers: Vec::new(),
         }
     }

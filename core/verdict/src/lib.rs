@@ -18,6 +18,9 @@ use fabius_task::words::{counted, grouped, limit_reached};
 /// What is known of a model without violations of safety.
 const SAFE: &str = "no assertion can fail, no invalid end state, no runtime error";
 
+/// This many properties are named that the same search proved.
+const NAMED_MAX: usize = 2;
+
 /// What a verdict rests on, in the parts of one sentence. What ended the search is a part of its own: where searches take turns,
 /// that is not the end of the one that got furthest.
 #[derive(Clone, Default)]
@@ -74,6 +77,18 @@ impl Reason {
     pub fn also(self, what: &str) -> Self {
         let known = format!("{}{what}", self.known);
         Self { known, ..self }
+    }
+
+    /// Names the properties that the same search proved.
+    pub fn together_with(self, others: &[&str]) -> Self {
+        // One more name is as short as that there is one more.
+        let named = if others.len() <= NAMED_MAX + 1 { others.len() } else { NAMED_MAX };
+        let (named, rest) = others.split_at(named);
+        let mut names: Vec<String> = named.iter().map(|name| format!("`{name}`")).collect();
+        names.extend((!rest.is_empty()).then(|| format!("{} more", rest.len())));
+        let last = names.pop().unwrap_or_default();
+        let names = if names.is_empty() { last } else { format!("{} and {last}", names.join(", ")) };
+        self.and(&format!("proved in one search with {names}"))
     }
 
     /// Says what makes it worth less.

@@ -15,4 +15,5 @@ mod reducing;
 mod ribbon;
 mod runs;
 mod schedule;
+mod together;
 mod vacuity;

@@ -13,7 +13,9 @@ fn threads_join_a_reduced_search_where_they_list_no_more() {
         let several = with(threads);
         let count = several.strategy.as_ref().map(|strategy| strategy.threads);
         assert_eq!((several.verdict, several.exhaustive, &*several.reduction), (Verdict::Holds, true, "on"));
-        assert_eq!((count, several.states), (Some(threads.most()), alone.states), "{threads:?}");
+        assert_eq!(count, Some(threads.most()), "{threads:?}");
+        // Which edges it asks for depends on what was executed before it began anew.
+        assert!(several.states.abs_diff(alone.states) * 100 <= alone.states, "{threads:?}: {}", several.states);
         assert!(several.audited.is_some(), "{threads:?}");
     }
 }
