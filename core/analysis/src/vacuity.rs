@@ -8,7 +8,7 @@ use fabius_model::reduction::{self, Preserve, Reduced};
 use fabius_model::{Budget, SearchedMachine, listed};
 use fabius_program::ltl::strengthen::{Occurrence, Strengthening, is_false, is_valid, never_without};
 use fabius_program::ltl::text::FormulaText;
-use fabius_program::{Action, Expr, Formula, Move, Process, Program, PropertyKind, meaning::Fault};
+use fabius_program::{Formula, Move, Program, PropertyKind, meaning::Fault};
 use fabius_search::cycle::{self, CycleOutcome};
 use fabius_search::{Completeness, Observer, Statistics, StopAt, TreeStore};
 use fabius_task::plan::Planned;
@@ -197,7 +197,7 @@ fn explore(
     }
     let may_reduce = settings.reduction && settings.optimize && query.stutters;
     let plan = query.watch.claim.filter(|_| may_reduce).and_then(|claim| {
-        let looked_at = propositions(query.program.process(claim));
+        let looked_at = query.program.process(claim).conditions();
         reduction::prepare(&query.program, Preserve::Formula(looked_at)).ok()
     });
     match plan {
@@ -207,12 +207,6 @@ fn explore(
         }
         None => cycle::nested_dfs(machine, &mut TreeStore::default(), observer, &searching, cycle::NoReduction),
     }
-}
-
-/// What a claim looks at.
-fn propositions(claim: &Process) -> Vec<Expr> {
-    let actions = claim.statements.iter().map(|statement| &statement.action);
-    actions.filter_map(|action| if let Action::Guard(e) = action { Some(e.clone()) } else { None }).collect()
 }
 
 /// Ends a search once its work is done, or the time is over.

@@ -9,7 +9,7 @@ use fabius_model::reduction::{self, Preserve, Reduced, Trials, Trying, WhyNot};
 use fabius_model::{Places, SearchedMachine};
 use fabius_observe::{CheckContext, EngineObserver, Goal, Task};
 use fabius_program::meaning::Fault;
-use fabius_program::{Action, Expr, Move, ProcessId, Program, ProgressOn};
+use fabius_program::{Move, ProgressOn};
 use fabius_search::cycle::{self, CycleOutcome, CycleQuestion};
 use fabius_search::store::VisitedSet;
 use fabius_search::{self as search, Processes, TreeStore, parallel};
@@ -128,17 +128,11 @@ fn reduction(query: &LivenessQuery, settings: &Settings) -> Result<Option<reduct
         CycleSearch::DfsFifo => Preserve::Livelocks(query.watch.progress.unwrap_or(ProgressOn::States)),
         CycleSearch::NestedDfs => match query.watch.claim {
             None => Preserve::Acceptance,
-            Some(claim) if query.stutters => Preserve::Formula(propositions(&query.program, claim)),
+            Some(claim) if query.stutters => Preserve::Formula(query.program.process(claim).conditions()),
             Some(_) => return Err(WhyNot::NextTime),
         },
     };
     reduction::prepare(&query.program, preserve).map(Some)
-}
-
-/// What a claim looks at.
-fn propositions(program: &Program, claim: ProcessId) -> Vec<Expr> {
-    let actions = program.process(claim).statements.iter().map(|statement| &statement.action);
-    actions.filter_map(|action| if let Action::Guard(e) = action { Some(e.clone()) } else { None }).collect()
 }
 
 /// What a report says of the reduction.

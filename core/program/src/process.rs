@@ -222,6 +222,18 @@ pub enum BlockExit {
     Leave,
 }
 
+impl Process {
+    /// The expressions of which it depends which edges can be taken, and which assertions fail.
+    pub fn conditions(&self) -> Vec<Expr> {
+        let actions = self.statements.iter().map(|statement| &statement.action);
+        let condition = |action: &Action| match action {
+            Action::Guard(e) | Action::Assert(e) => Some(e.clone()),
+            _ => None,
+        };
+        actions.filter_map(condition).collect()
+    }
+}
+
 /// Adds the process types that an action can create.
 pub fn runs_in_action(action: &Action, found: &mut BTreeSet<ProcessId>) {
     match action {

@@ -5,7 +5,10 @@ use crate::plan::{Planned, Question};
 use crate::report::ViolationClass;
 use crate::settings::{Fairness, Progress, Settings};
 use fabius_base::{Finding, Span};
-use fabius_program::{Expr, Formula, ProcessId, ProcessKind, Program, ProgressOn, Property, PropertyKind, Watch};
+use fabius_program::ltl::stutter::is_stutter_invariant;
+use fabius_program::{
+    Expr, Formula, Process, ProcessId, ProcessKind, Program, ProgressOn, Property, PropertyKind, Watch,
+};
 use fabius_search::cycle;
 use std::sync::Arc;
 
@@ -46,7 +49,7 @@ pub struct LivenessQuery {
     pub class: ViolationClass,
     /// The formula or claim, for a person.
     pub property: Option<(String, Option<Span>)>,
-    /// Whether repeating a state of a run for a while never changes the answer.
+    /// Whether it is known that repeating a state of a run for a while never changes the answer.
     pub stutters: bool,
     /// The search that answers it.
     pub search: CycleSearch,
@@ -109,7 +112,14 @@ fn claim(program: &Program, planned: &Planned) -> Result<LivenessQuery, Box<Find
         _ => None,
     });
     let is_formula = formula.is_some();
-    let stutters = formula.is_some_and(|formula| !has_next(formula));
+    let is_process = |process: &&Process| process.kind == ProcessKind::Process;
+    let accepts = |process: &Process| process.locations.iter().any(|location| location.accept);
+    let stutters = match formula {
+        Some(formula) if !has_next(formula) => true,
+        Some(_) => is_stutter_invariant(&program, claim),
+        // Acceptance labels of the model count, too.
+        None => !program.processes.iter().filter(is_process).any(accepts) && is_stutter_invariant(&program, claim),
+    };
     let span = property.and_then(|property| property.span);
     if is_formula {
         // A claim is judged together with the acceptance labels of the model; a formula speaks for itself.

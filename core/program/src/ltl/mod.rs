@@ -26,6 +26,7 @@ mod read;
 pub mod sentence;
 mod simplify;
 pub mod strengthen;
+pub mod stutter;
 mod tableau;
 pub mod text;
 pub mod truth;

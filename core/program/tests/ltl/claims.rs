@@ -21,7 +21,7 @@ fn global(name: &str, kind: Kind) -> Variable {
     }
 }
 
-fn load(index: u32) -> Expr {
+pub fn load(index: u32) -> Expr {
     Expr::Load(Place { slot: Slot::Global(VariableId(index)), indices: Vec::new() })
 }
 
@@ -34,7 +34,7 @@ fn equal(index: u32, value: i32) -> Expr {
 }
 
 /// A program without processes, with the globals `a`, `b`, `x` and `light`.
-fn program(formula: Formula) -> Program {
+pub fn program(formula: Formula) -> Program {
     let colours = Enumeration { name: String::new(), constants: vec![(1, "red".into()), (2, "green".into())] };
     let span = Some(Span { start: 3, end: 9, ..Span::default() });
     let property = |name: &str, kind| Property::new(name, kind, span);

@@ -8,4 +8,5 @@ mod families;
 mod ribbons;
 mod sentences;
 mod strengthened;
+mod stutter;
 mod words;
