@@ -239,8 +239,12 @@ active proctype B() { x[0] == 31 -> skip; x[1] == 31 -> skip }";
 fn why_a_model_is_not_reduced_is_said() {
     let of = |text: &str, name: &str| property(text, name, &Settings::default()).reduction;
     assert_eq!(of(PETERSON, "often"), "on");
-    let claim = PETERSON.to_owned() + " never { accept: do :: inside[0] od }";
-    assert!(of(&claim, "never").starts_with("Reduction off: "), "{}", of(&claim, "never"));
+    let with_claim = |claim: &str| of(&format!("{PETERSON} never {{ {claim} }}"), "never");
+    assert_eq!(with_claim("accept: do :: inside[0] od"), "on");
+    assert_eq!(with_claim("do :: assert(!inside[0] || !inside[1]) od"), "on");
+    // The second state and all after it.
+    let counting = with_claim("skip; accept: do :: inside[0] od");
+    assert!(counting.starts_with("Reduction off: ") && counting.contains("single steps"), "{counting}");
 }
 
 /// Statements that a search executes as one step. In the words of the text, claims see every single one.

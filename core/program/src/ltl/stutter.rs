@@ -91,20 +91,13 @@ fn letters(program: &Program, claim: ProcessId) -> Option<(Vec<Profile>, usize)>
     if LOCATIONS_MAX <= process.locations.len() || !process.locals.is_empty() || process.provided.is_some() {
         return None;
     }
-    let mut propositions: Vec<&Expr> = Vec::new();
-    for statement in &process.statements {
-        match &statement.action {
-            Action::Skip | Action::Else | Action::End => {}
-            Action::Guard(guard) | Action::Assert(guard) => literals(guard, DEPTH_MAX, &mut propositions)?,
-            _ => return None,
-        }
-    }
+    let conditions = process.conditions();
+    let propositions = propositions(&conditions, literals).or_else(|| propositions(&conditions, as_they_are))?;
     let mut letters = Vec::new();
     for letter in 0..1_u32 << propositions.len() {
-        let holds =
-            |e: &Expr| propositions.iter().position(|known| *known == e).is_some_and(|at| letter & 1 << at != 0);
+        let holds = |e: &Expr| propositions.iter().position(|known| *known == e).map(|at| letter & 1 << at != 0);
         let mut profile = Profile::NOTHING;
-        // Where an assertion failed, whatever follows.
+        // Where it is once an assertion failed, whatever follows.
         let failed = process.locations.len();
         (profile.reach[failed], profile.pass[failed]) = (1 << failed, 1 << failed);
         for (from, location) in process.locations.iter().enumerate() {
@@ -139,20 +132,37 @@ fn letters(program: &Program, claim: ProcessId) -> Option<(Vec<Profile>, usize)>
     Some((letters, process.entry.0 as usize))
 }
 
-/// Adds the expressions that a guard combines; `None` if there are too many.
-fn literals<'e>(guard: &'e Expr, depth: u32, found: &mut Vec<&'e Expr>) -> Option<()> {
-    let depth = depth.checked_sub(1)?;
-    match guard {
-        Expr::Constant(_) => {}
-        Expr::Unary(UnaryOp::Not, a) => literals(a, depth, found)?,
-        Expr::Binary(op, a, b) if combines(*op, a, b) => {
-            literals(a, depth, found)?;
-            literals(b, depth, found)?;
+/// What these conditions are about; `None` if that is too much.
+fn propositions(conditions: &[Expr], of: fn(&Expr, u32) -> Option<Vec<&Expr>>) -> Option<Vec<&Expr>> {
+    let mut found = Vec::new();
+    for condition in conditions {
+        for proposition in of(condition, DEPTH_MAX)? {
+            if !found.contains(&proposition) {
+                found.push(proposition);
+            }
         }
-        other if found.contains(&other) => {}
-        other => found.push(other),
     }
-    (found.len() <= PROPOSITIONS_MAX).then_some(())
+    (found.len() <= PROPOSITIONS_MAX).then_some(found)
+}
+
+/// The expressions that a condition combines; `None` if it is nested too deep.
+fn literals(condition: &Expr, depth: u32) -> Option<Vec<&Expr>> {
+    let depth = depth.checked_sub(1)?;
+    match condition {
+        constant if constant.constant().is_some() => Some(Vec::new()),
+        Expr::Unary(UnaryOp::Not, a) => literals(a, depth),
+        Expr::Binary(op, a, b) if combines(*op, a, b) => {
+            let mut both = literals(a, depth)?;
+            both.extend(literals(b, depth)?);
+            Some(both)
+        }
+        other => Some(vec![other]),
+    }
+}
+
+/// A condition as one proposition.
+fn as_they_are(condition: &Expr, _: u32) -> Option<Vec<&Expr>> {
+    Some(if condition.constant().is_some() { Vec::new() } else { vec![condition] })
 }
 
 /// Whether an operator combines truth values; `a <-> b` is written `!a == !b`.
@@ -161,15 +171,18 @@ fn combines(op: BinaryOp, a: &Expr, b: &Expr) -> bool {
     matches!(op, BinaryOp::And | BinaryOp::Or) || op == BinaryOp::Equal && is_not(a) && is_not(b)
 }
 
-/// Whether a guard holds, whose literals have these values.
-fn value(guard: &Expr, holds: &impl Fn(&Expr) -> bool) -> bool {
-    match guard {
-        Expr::Constant(constant) => *constant != 0,
-        Expr::Unary(UnaryOp::Not, a) => !value(a, holds),
-        Expr::Binary(BinaryOp::And, a, b) => value(a, holds) && value(b, holds),
-        Expr::Binary(BinaryOp::Or, a, b) => value(a, holds) || value(b, holds),
-        Expr::Binary(op, a, b) if combines(*op, a, b) => value(a, holds) == value(b, holds),
-        other => holds(other),
+/// Whether a condition holds, if these propositions have these values.
+fn value(condition: &Expr, of: &impl Fn(&Expr) -> Option<bool>) -> bool {
+    if let Some(value) = of(condition).or_else(|| condition.constant().map(|constant| constant != 0)) {
+        return value;
+    }
+    match condition {
+        Expr::Unary(UnaryOp::Not, a) => !value(a, of),
+        Expr::Binary(BinaryOp::And, a, b) => value(a, of) && value(b, of),
+        Expr::Binary(BinaryOp::Or, a, b) => value(a, of) || value(b, of),
+        // What does not combine truth values is a proposition.
+        Expr::Binary(_, a, b) => value(a, of) == value(b, of),
+        _ => false,
     }
 }
 
