@@ -9,6 +9,9 @@
 //! pauses become ever rarer and the turns ever smaller beside them, all turns of a property together take a sixth to a third of the
 //! work of its main search, and three quarters at the first pause of one that only went deeper. A main search that ends before its first
 //! pause is the whole check of its property.
+//!
+//! After a proof of safety or of an invariant, one search looks for what violates any of the invariants that are open
+//! ([`together`]); it does not pause, since it may do no more work than their own searches would.
 
 use crate::schedule;
 use crate::searches::search;

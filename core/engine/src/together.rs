@@ -2,8 +2,8 @@
 //!
 //! A search for what violates `[] p` goes through all reachable states, and so does one for what violates `[] (p && q)`, which
 //! holds exactly if both `[] p` and `[] q` do. Only a reduction may leave out less, since it has to heed what either of them
-//! looks at; so the work of such a search is bounded by what those of its formulas alone may take. Where a run violates some of them, these are left out, and the
-//! others are tried again.
+//! looks at; so such a search may do no more work than one search for each formula would. Where a run violates some of
+//! them, these are left out, and the others are tried again.
 
 use crate::liveness::{Searched, searched};
 use crate::task::{Checked, Job};
@@ -101,8 +101,8 @@ fn proved(invariant: &Invariant<'_>, all: &[Invariant<'_>], checked: &Checked) -
     Checked::of(report, checked.reason.clone().together_with(&others))
 }
 
-/// Which of the invariants are true in all states of the run that was found, by their place; none is left out if they all are, which is for the search for
-/// each to find out.
+/// Which of the invariants are true in all states of the run that was found, by their place; `None` if they all are, which is
+/// for the search for each of them to find out.
 fn satisfied(found: Searched, invariants: &[Invariant<'_>]) -> Option<Vec<usize>> {
     let Searched { mut machine, outcome, .. } = found;
     let run: Vec<Move> = match outcome.into_first()? {

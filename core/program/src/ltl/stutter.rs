@@ -85,7 +85,8 @@ pub fn is_stutter_invariant(program: &Program, claim: ProcessId) -> bool {
     letters(program, claim).is_some_and(|(letters, entry)| is_invariant(&letters, entry))
 }
 
-/// What each letter does to a claim, each once, and where it starts; `None` if it is more than an automaton with guards and assertions, or too large.
+/// What each letter does to a claim, each once, and where it starts; `None` if it is more than an automaton with guards and
+/// assertions, or too large.
 fn letters(program: &Program, claim: ProcessId) -> Option<(Vec<Profile>, usize)> {
     let process = program.process(claim);
     if LOCATIONS_MAX <= process.locations.len() || !process.locals.is_empty() || process.provided.is_some() {
