@@ -195,7 +195,7 @@ fn explore(
             question,
         );
     }
-    let may_reduce = settings.reduction && settings.optimize && query.stutters;
+    let may_reduce = settings.reduction && settings.optimize && query.is_stutter_invariant();
     let plan = query.watch.claim.filter(|_| may_reduce).and_then(|claim| {
         let looked_at = query.program.process(claim).conditions();
         reduction::prepare(&query.program, Preserve::Formula(looked_at)).ok()

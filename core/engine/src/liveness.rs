@@ -128,8 +128,8 @@ fn reduction(query: &LivenessQuery, settings: &Settings) -> Result<Option<reduct
         CycleSearch::DfsFifo => Preserve::Livelocks(query.watch.progress.unwrap_or(ProgressOn::States)),
         CycleSearch::NestedDfs => match query.watch.claim {
             None => Preserve::Acceptance,
-            Some(claim) if query.stutters => Preserve::Formula(query.program.process(claim).conditions()),
-            Some(_) => return Err(WhyNot::NextTime),
+            Some(claim) if query.is_stutter_invariant() => Preserve::Formula(query.program.process(claim).conditions()),
+            Some(_) => return Err(WhyNot::CountsSteps),
         },
     };
     reduction::prepare(&query.program, preserve).map(Some)

@@ -190,6 +190,8 @@ pub(crate) struct Portfolio<'a> {
     held_bytes: u64,
     /// Whether one search may prove several invariants.
     may_join: bool,
+    /// What went wrong in Fabius itself in a search for several invariants.
+    failure: Option<String>,
     /// What there is to say of variables that only grow, once some path is so long that it was asked for.
     growth: Option<Vec<Finding>>,
 }
@@ -204,7 +206,7 @@ impl<'a> Portfolio<'a> {
     ) -> Self {
         let whatever_threads = Settings { threads: ThreadCount::default(), ..settings.clone() };
         let may_join = leaves_open(&whatever_threads) && settings.prune.is_none();
-        Self { loaded, program, settings, properties, held_bytes: 0, may_join, growth: None }
+        Self { loaded, program, settings, properties, held_bytes: 0, may_join, failure: None, growth: None }
     }
 
     /// Decides the properties as far as the limits go; what is known of each, in their order.
@@ -216,7 +218,11 @@ impl<'a> Portfolio<'a> {
             }
             self.prove_together(index, context);
         }
-        self.properties.into_iter().filter_map(|property| property.over).collect()
+        let mut decided: Vec<Checked> = self.properties.into_iter().filter_map(|property| property.over).collect();
+        if let Some(last) = decided.last_mut() {
+            last.failure = last.failure.take().or(self.failure);
+        }
+        decided
     }
 
     /// After a proof of safety or of an invariant, proves the invariants that are open by one search, if that is no more work than one
@@ -241,7 +247,8 @@ impl<'a> Portfolio<'a> {
             let mut choice = self.properties[group[0].index].choice.clone();
             let now = (outer.now)();
             // If it fails, there is time left for each of them.
-            choice.settings.until = self.share(now).map(|until| now + (until - now) * group.len() as u32 / 2);
+            choice.settings.until =
+                self.share(now).map(|until| now.saturating_add((until - now).saturating_mul(group.len() as u32) / 2));
             choice.settings.limits = self.beside(choice.settings.limits);
             let (together, work) = self.search_together(&group, &choice, work_left, outer);
             work_left = work_left.saturating_sub(work);
@@ -254,7 +261,11 @@ impl<'a> Portfolio<'a> {
                     return;
                 }
                 Together::Others(others) => group.retain(|one| others.contains(&one.index)),
-                Together::Open => break,
+                Together::Undecided => break,
+                Together::Failed(why) => {
+                    self.failure = Some(why);
+                    break;
+                }
             }
         }
         // What was more work than one search for each is not tried again.

@@ -68,12 +68,12 @@ pub(crate) fn explore(
     let mut trials = Trials::new(machine, proviso, has_trace, first, &is_late, cancel);
     let (mut states_before, mut states) = (0, Vec::new());
     if 0 < settings.whole_states_max {
-        let explored = beside_trials(task, machine, how, (&mut trials, &mut states), context);
+        let (explored, drawn) = beside_trials(task, machine, how, &mut trials, context);
         if !trials.pays() {
             let reduction = trials.why_not().map_or_else(|| OFF.to_owned(), |why| why.to_string());
             return ReducedSearch::whole(explored, reduction);
         }
-        states_before = explored.outcome.statistics.states;
+        (states_before, states) = (explored.outcome.statistics.states, drawn);
     }
     match trials.plan() {
         Ok(plan) => {
@@ -97,14 +97,14 @@ pub(crate) fn explore(
     }
 }
 
-/// Searches a model as it is until a trial finds that a reduction pays; then some of the states that it has stored are drawn.
+/// Searches a model as it is until a trial finds that a reduction pays. What was found, and some of the states stored if it does.
 fn beside_trials(
     task: &Task<'_>,
     machine: &mut SearchedMachine,
     how: How,
-    (trials, states): (&mut Trials<'_>, &mut Vec<Vec<u32>>),
+    trials: &mut Trials<'_>,
     context: &mut CheckContext<'_>,
-) -> Explored {
+) -> (Explored, Vec<Vec<u32>>) {
     let limits = task.settings.limits;
     let observer = EngineObserver::new(task, context, Goal::Violation, machine.places(), None);
     let searching = search_settings(limits, &observer);
@@ -113,22 +113,18 @@ fn beside_trials(
         let mut joined = reachable::joined(machine, threads, &mut observer, &searching);
         let keys = observer.observer.keys;
         if trials.pays() {
-            *states = joined.drawn(COMPARED_STATES);
-            return joined.explored(keys, None);
+            let states = joined.drawn(COMPARED_STATES);
+            return (joined.explored(keys, None), states);
         }
         let audited = joined.audited(machine, task.settings, context);
-        return joined.explored(keys, audited);
+        return (joined.explored(keys, audited), Vec::new());
     }
     let mut store = TreeStore::new();
     let outcome = search::depth_first(machine, &mut store, &mut observer, &searching);
-    let keys = observer.observer.keys;
-    let audited = if trials.pays() {
-        *states = drawn(&store, COMPARED_STATES);
-        None
-    } else {
-        audited(machine, &mut store, &outcome, task.settings, context)
-    };
-    Explored { store_bytes: search::Store::memory_bytes(&store), outcome, keys, audited }
+    let (keys, pays) = (observer.observer.keys, trials.pays());
+    let states = if pays { drawn(&store, COMPARED_STATES) } else { Vec::new() };
+    let audited = if pays { None } else { audited(machine, &mut store, &outcome, task.settings, context) };
+    (Explored { store_bytes: search::Store::memory_bytes(&store), outcome, keys, audited }, states)
 }
 
 /// How a reduced model is searched.

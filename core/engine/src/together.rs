@@ -47,7 +47,9 @@ pub(crate) enum Together {
     /// Some run violates one; the others are still open.
     Others(Vec<usize>),
     /// Nothing new is known.
-    Open,
+    Undecided,
+    /// Fabius itself is wrong: what happened.
+    Failed(String),
 }
 
 /// Looks for what violates any of these invariants, by the search that was chosen for the first one.
@@ -60,7 +62,7 @@ pub(crate) fn prove(
 ) -> Together {
     let (Strategy::Cycles { search, threads, .. }, Some((first, rest))) = (&choice.strategy, invariants.split_first())
     else {
-        return Together::Open;
+        return Together::Undecided;
     };
     let and =
         |all: Expr, one: &Invariant<'_>| Expr::Binary(BinaryOp::And, Box::new(all), Box::new(one.condition.clone()));
@@ -72,19 +74,23 @@ pub(crate) fn prove(
     joined.properties.push(Property::new(&*name, PropertyKind::Ltl(always), None));
     let planned = Planned { name, ..first.planned.clone() };
     let job = Job { loaded, program: &Arc::new(joined), planned: &planned, settings: &choice.settings };
-    let Ok(found) = searched(job, &first.planned.name, *search, *threads, context) else {
-        return Together::Open;
+    let mut found = match searched(job, &first.planned.name, *search, *threads, context) {
+        Ok(found) => found,
+        Err(checked) => return checked.failure.map_or(Together::Undecided, Together::Failed),
     };
+    if let Some(failure) = found.checked.failure.take() {
+        return Together::Failed(failure);
+    }
     let report = &found.checked.report;
     match report.verdict {
-        Verdict::Holds if report.exhaustive && found.checked.failure.is_none() => {
+        Verdict::Holds if report.exhaustive => {
             Together::Proved(invariants.iter().map(|one| proved(one, invariants, &found.checked)).collect())
         }
-        Verdict::Violated => Together::Others(
-            satisfied(found, invariants)
-                .map_or_else(Vec::new, |kept| kept.into_iter().map(|at| invariants[at].index).collect()),
-        ),
-        _ => Together::Open,
+        Verdict::Violated => {
+            let kept = satisfied(found, invariants).unwrap_or_default();
+            Together::Others(kept.into_iter().map(|at| invariants[at].index).collect())
+        }
+        _ => Together::Undecided,
     }
 }
 

@@ -5,10 +5,8 @@ use crate::plan::{Planned, Question};
 use crate::report::ViolationClass;
 use crate::settings::{Fairness, Progress, Settings};
 use fabius_base::{Finding, Span};
-use fabius_program::ltl::stutter::is_stutter_invariant;
-use fabius_program::{
-    Expr, Formula, Process, ProcessId, ProcessKind, Program, ProgressOn, Property, PropertyKind, Watch,
-};
+use fabius_program::ltl::stutter::{is_plainly_invariant, is_stutter_invariant};
+use fabius_program::{Expr, Formula, ProcessId, ProcessKind, Program, ProgressOn, Property, PropertyKind, Watch};
 use fabius_search::cycle;
 use std::sync::Arc;
 
@@ -49,8 +47,8 @@ pub struct LivenessQuery {
     pub class: ViolationClass,
     /// The formula or claim, for a person.
     pub property: Option<(String, Option<Span>)>,
-    /// Whether it is known that repeating a state of a run for a while never changes the answer.
-    pub stutters: bool,
+    /// Whether it shows at once that repeating a state of a run for a while never changes the answer.
+    is_plainly_invariant: bool,
     /// The search that answers it.
     pub search: CycleSearch,
     /// Which infinite runs count.
@@ -58,6 +56,15 @@ pub struct LivenessQuery {
 }
 
 impl LivenessQuery {
+    /// Whether it is known that repeating a state of a run for a while never changes the answer.
+    pub fn is_stutter_invariant(&self) -> bool {
+        let processes = self.program.processes.iter().filter(|process| process.kind == ProcessKind::Process);
+        // Acceptance labels of the model count beside those of the claim.
+        let accepts = processes.flat_map(|process| &process.locations).any(|location| location.accept);
+        let of_claim = |claim| !accepts && is_stutter_invariant(&self.program, claim);
+        self.is_plainly_invariant || self.watch.claim.is_some_and(of_claim)
+    }
+
     /// The same question about the program as written, if a claim is part of it.
     pub fn as_written(&self, loaded: &Loaded, planned: &Planned, settings: &Settings) -> Option<(Arc<Program>, Watch)> {
         self.watch.claim?;
@@ -83,7 +90,7 @@ pub fn liveness_query(
         goal,
         class,
         property: None,
-        stutters: true,
+        is_plainly_invariant: true,
         search,
         fairness: settings.fairness,
     };
@@ -112,14 +119,7 @@ fn claim(program: &Program, planned: &Planned) -> Result<LivenessQuery, Box<Find
         _ => None,
     });
     let is_formula = formula.is_some();
-    let is_process = |process: &&Process| process.kind == ProcessKind::Process;
-    let accepts = |process: &Process| process.locations.iter().any(|location| location.accept);
-    let stutters = match formula {
-        Some(formula) if !has_next(formula) => true,
-        Some(_) => is_stutter_invariant(&program, claim),
-        // Acceptance labels of the model count, too.
-        None => !program.processes.iter().filter(is_process).any(accepts) && is_stutter_invariant(&program, claim),
-    };
+    let is_plainly_invariant = formula.is_some_and(is_plainly_invariant);
     let span = property.and_then(|property| property.span);
     if is_formula {
         // A claim is judged together with the acceptance labels of the model; a formula speaks for itself.
@@ -132,23 +132,10 @@ fn claim(program: &Program, planned: &Planned) -> Result<LivenessQuery, Box<Find
         goal: cycle::Goal::AcceptanceCycle,
         class: ViolationClass::AcceptanceCycle,
         property: Some((planned.name.clone(), span)),
-        stutters,
+        is_plainly_invariant,
         search: CycleSearch::NestedDfs,
         fairness: Fairness::None,
     })
-}
-
-/// Whether a formula counts steps.
-fn has_next(formula: &Formula) -> bool {
-    let mut open = vec![formula];
-    while let Some(formula) = open.pop() {
-        if matches!(formula, Formula::Next(_)) {
-            return true;
-        }
-        let (left, right) = formula.operands();
-        open.extend(left.into_iter().chain(right));
-    }
-    false
 }
 
 /// A livelock as what a claim waits for: from some time on there is no progress.

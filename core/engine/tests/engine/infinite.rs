@@ -7,11 +7,7 @@ use fabius_engine::{CheckContext, Cycles, Delaying, Fairness, Order, Outcome, Se
 use std::cell::Cell;
 use std::time::Duration;
 
-pub(crate) fn outcome(text: &str, settings: &Settings) -> Outcome {
-    run(text, settings)
-}
-
-fn run(text: &str, settings: &Settings) -> Outcome {
+pub(crate) fn run(text: &str, settings: &Settings) -> Outcome {
     run_by(text, settings, &|| Duration::ZERO)
 }
 
@@ -245,6 +241,26 @@ fn why_a_model_is_not_reduced_is_said() {
     // The second state and all after it.
     let counting = with_claim("skip; accept: do :: inside[0] od");
     assert!(counting.starts_with("Reduction off: ") && counting.contains("single steps"), "{counting}");
+    // It accepts nothing, but cannot be evaluated where the second state is one with `turn == 1`.
+    let failing = with_claim("skip; inside[turn + 1] || true; false");
+    assert!(failing.contains("single steps"), "{failing}");
+}
+
+#[test]
+fn a_claim_that_wants_one_more_step_gets_it_before_an_atomic_sequence_without_end() {
+    // Once `ready` is set, the claim wants to see one more state. Where Q moves before P sets it, there is none.
+    let text = "byte ready, closed, kept[3];
+proctype P(byte at) {
+    if :: closed == 0; d_step { ready = 1 } fi;
+    atomic { do :: kept[at] < 1 od }
+}
+proctype Q() { closed = 1 }
+init { atomic { run Q(); run P(2) } }
+never { wait: if :: ready == 0 -> goto wait :: else -> goto seen fi; seen: skip }";
+    for reduction in [true, false] {
+        let report = property(text, "never", &Settings { reduction, ..Settings::default() });
+        assert_eq!(report.verdict, Verdict::Violated, "{reduction}: {}", report.reduction);
+    }
 }
 
 /// Statements that a search executes as one step. In the words of the text, claims see every single one.

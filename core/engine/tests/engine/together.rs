@@ -1,6 +1,6 @@
 //! Invariants that one search proves together.
 
-use crate::infinite::{outcome, property};
+use crate::infinite::{property, run};
 use fabius_engine::report::PropertyReport;
 use fabius_engine::settings::ThreadCount;
 use fabius_engine::{Fairness, Settings, Verdict};
@@ -54,7 +54,7 @@ fn each_invariant_has_the_verdict_that_it_has_alone() {
         let text = model(seed);
         for threads in [ThreadCount::Exactly(1), ThreadCount::Exactly(2)] {
             let settings = Settings { threads, ..Settings::default() };
-            let together = outcome(&text, &settings).report.properties;
+            let together = run(&text, &settings).report.properties;
             let is_joined = |property: &&PropertyReport| !property.together_with.is_empty();
             for of_all in &together {
                 let alone = property(&text, &of_all.name, &settings);
@@ -75,7 +75,7 @@ fn each_invariant_has_the_verdict_that_it_has_alone() {
 fn who_was_proved_together_is_told() {
     let text = "byte x; active proctype P() { do :: x < 9 -> x++ :: x > 0 -> x-- od }
         ltl a { [] (x < 10) } ltl b { [] (x < 11) } ltl c { [] (x < 9) } ltl d { [] <> (x < 9) } ltl e { [] (x < 12) }";
-    let properties = outcome(text, &Settings::default()).report.properties;
+    let properties = run(text, &Settings::default()).report.properties;
     let with = |name: &str| {
         let found = properties.iter().find(|property| property.name == name);
         found.map(|property| (property.together_with.join(" "), property.reason.clone()))
@@ -96,7 +96,7 @@ fn a_search_that_somebody_chose_is_for_one_property() {
         Settings { cycles: fabius_engine::Cycles::NestedDfs, ..Settings::default() },
         Settings { fairness: Fairness::Weak, ..Settings::default() },
     ] {
-        let properties = outcome(text, &settings).report.properties;
+        let properties = run(text, &settings).report.properties;
         assert!(properties.iter().all(|property| property.together_with.is_empty()), "{settings:?}");
     }
 }

@@ -61,7 +61,7 @@ pub enum Preserve {
     Livelocks(ProgressOn),
     /// Whether there is a cycle through acceptance locations of processes.
     Acceptance,
-    /// Whether a claim to which repeated states do not matter, and that looks at these expressions accepts a run.
+    /// Whether a claim that looks at these expressions, and cannot tell how often a state is repeated, accepts a run.
     Formula(Vec<Expr>),
 }
 
@@ -92,7 +92,7 @@ pub enum WhyNot {
     /// An event trace is watched.
     Trace,
     /// How often a state is repeated may matter to the formula or the claim.
-    NextTime,
+    CountsSteps,
     /// The claim asks for `timeout` or `np_`, or changes variables.
     Claim,
     /// Fairness is asked for.
@@ -112,7 +112,7 @@ impl WhyNot {
             Self::Deterministic => "a process is a `D_proctype`",
             Self::Hidden => "a hidden variable is read, so states that look the same may behave differently",
             Self::Trace => "the order of sends and receives is checked by an event trace",
-            Self::NextTime => "the property may count single steps, so leaving out some could change the answer",
+            Self::CountsSteps => "the property may count single steps, and the reduction leaves out some",
             Self::Claim => "the claim looks at more than the values of variables",
             Self::Large => "the model is so large that the tables for it would cost more than they save",
             Self::Fairness => "fairness is about all processes, whether they matter to the property or not",

@@ -12,7 +12,7 @@
 //! than a person could mean is refused with [`TooLarge`], however it is nested.
 //!
 //! [`claim`] makes an automaton a part of a program. [`strengthen`] tells which parts of a formula could be left out, [`text`] writes formulas,
-//! [`sentence`] says what they mean, [`truth`] tells where
+//! [`sentence`] says what they mean, [`stutter`] tells whether a claim can count repeated states, [`truth`] tells where
 //! their parts hold along a run.
 
 mod boolean;

@@ -6,18 +6,23 @@
 //! be replaced by `aa` in any place, which is tried with all profiles around it: in a word `u x v w^ω`, and in `u (x v)^ω` (the syntactic
 //! congruence of Arnold, *A syntactic congruence for rational ω-languages*, 1985, which saturates every regular language).
 //!
-//! Propositions that no model makes true together are combined as well. So a claim may be refused that is invariant for the model
-//! at hand, but no other way round.
+//! Where an atomic sequence may never end, a claim sees only finitely many letters of a run. Then those finite words count, too, after which the claim
+//! has completed.
+//!
+//! Where a condition cannot be evaluated, or an assertion fails, the run violates the claim, whatever follows. Propositions that no model
+//! makes true together are combined as well. So a claim may be refused that is invariant for the model at hand, but no other way round.
 
-use crate::{Action, BinaryOp, Expr, ProcessId, Program, UnaryOp};
+use super::read::cannot_fail;
+use crate::{Action, BinaryOp, Expr, Formula, Process, ProcessId, ProcessKind, Program, UnaryOp};
+use fabius_base::components::components;
 use std::collections::HashSet;
 
 /// Claims with more locations are not looked at, …
 const LOCATIONS_MAX: usize = 16;
-/// … nor with more propositions, …
+/// … nor with more propositions, of which each that can fail counts twice, …
 const PROPOSITIONS_MAX: usize = 8;
-/// … nor with more profiles.
-const PROFILES_MAX: usize = 2_000;
+/// … nor with more words and letters to be put together.
+const PRODUCTS_MAX: usize = 20_000;
 /// Guards that are nested deeper are not taken apart.
 const DEPTH_MAX: u32 = 100;
 
@@ -80,26 +85,71 @@ fn members(set: Set) -> impl Iterator<Item = usize> {
     (0..LOCATIONS_MAX).filter(move |at| set & 1 << at != 0)
 }
 
-/// Whether it makes no difference to a claim how often a state is repeated; `false` where that was not found out.
-pub fn is_stutter_invariant(program: &Program, claim: ProcessId) -> bool {
-    letters(program, claim).is_some_and(|(letters, entry)| is_invariant(&letters, entry))
+/// Whether a formula shows at once that it makes no difference how often a state is repeated: it has no next-time operator, and its
+/// propositions have a value in every state. Where one has none, its claim may look there in the second of two equal states only.
+pub fn is_plainly_invariant(formula: &Formula) -> bool {
+    let mut open = vec![formula];
+    while let Some(formula) = open.pop() {
+        match formula {
+            Formula::Next(_) => return false,
+            Formula::Proposition(proposition) if !cannot_fail(proposition) => return false,
+            _ => {}
+        }
+        let (left, right) = formula.operands();
+        open.extend(left.into_iter().chain(right));
+    }
+    true
 }
 
-/// What each letter does to a claim, each once, and where it starts; `None` if it is more than an automaton with guards and
-/// assertions, or too large.
-fn letters(program: &Program, claim: ProcessId) -> Option<(Vec<Profile>, usize)> {
+/// Whether it makes no difference to a claim how often a state is repeated; `false` where that was not found out.
+pub fn is_stutter_invariant(program: &Program, claim: ProcessId) -> bool {
+    letters(program, claim).is_some_and(|alphabet| is_invariant(&alphabet, has_endless_atomic(program)))
+}
+
+/// Whether a process can go round a loop without losing control, for all that its edges tell.
+fn has_endless_atomic(program: &Program) -> bool {
+    let is_process = |process: &&Process| process.kind == ProcessKind::Process;
+    program.processes.iter().filter(is_process).any(|process| {
+        let atomic = |location: u32| {
+            let edges = program.edges_of(&process.locations[location as usize]);
+            edges.filter(|(_, edge)| edge.atomic).map(|(_, edge)| edge.target.0)
+        };
+        let parts = components(process.locations.len(), atomic);
+        (0..process.locations.len() as u32).any(|from| atomic(from).any(|to| parts.joins(from, to)))
+    })
+}
+
+/// What the letters do to a claim, each once.
+struct Alphabet {
+    letters: Vec<Profile>,
+    /// Where the claim starts.
+    entry: usize,
+    /// Where it has completed or failed.
+    completed: Set,
+}
+
+/// What the letters do to a claim; `None` if it is more than an automaton with guards and assertions, or too large.
+fn letters(program: &Program, claim: ProcessId) -> Option<Alphabet> {
     let process = program.process(claim);
     if LOCATIONS_MAX <= process.locations.len() || !process.locals.is_empty() || process.provided.is_some() {
         return None;
     }
     let conditions = process.conditions();
     let propositions = propositions(&conditions, literals).or_else(|| propositions(&conditions, as_they_are))?;
+    // Where it is once it could not be evaluated, or an assertion failed, whatever follows.
+    let failed = process.locations.len();
     let mut letters = Vec::new();
-    for letter in 0..1_u32 << propositions.len() {
-        let holds = |e: &Expr| propositions.iter().position(|known| *known == e).map(|at| letter & 1 << at != 0);
+    let bits = propositions.len() + fallible(&propositions).count();
+    for letter in 0..1_u32 << bits {
+        let holds = |e: &Expr| {
+            let fails = fallible(&propositions).position(|known| *known == e);
+            if fails.is_some_and(|at| letter >> propositions.len() & 1 << at != 0) {
+                return Some(Value::Fails);
+            }
+            let at = propositions.iter().position(|known| *known == e)?;
+            Some(Value::of(letter & 1 << at != 0))
+        };
         let mut profile = Profile::NOTHING;
-        // Where it is once an assertion failed, whatever follows.
-        let failed = process.locations.len();
         (profile.reach[failed], profile.pass[failed]) = (1 << failed, 1 << failed);
         for (from, location) in process.locations.iter().enumerate() {
             if location.end {
@@ -109,28 +159,42 @@ fn letters(program: &Program, claim: ProcessId) -> Option<(Vec<Profile>, usize)>
             }
             let mut any = false;
             for (_, edge) in program.edges_of(location) {
-                let (is_executable, fails) = match &process.statements.get(edge.statement.0 as usize)?.action {
-                    Action::Skip => (true, false),
-                    Action::Else => (!any, false),
-                    Action::Guard(guard) => (value(guard, &holds), false),
-                    Action::Assert(condition) => (true, !value(condition, &holds)),
+                let target = edge.target.0 as usize;
+                let leads = match &process.statements.get(edge.statement.0 as usize)?.action {
+                    Action::Skip => Some(target),
+                    Action::Else => (!any).then_some(target),
+                    Action::Guard(guard) => match value(guard, &holds) {
+                        Value::True => Some(target),
+                        Value::False => None,
+                        Value::Fails => Some(failed),
+                    },
+                    Action::Assert(condition) => {
+                        Some(if value(condition, &holds) == Value::True { target } else { failed })
+                    }
                     _ => return None,
                 };
                 if edge.atomic || edge.escape != 0 {
                     return None;
                 }
-                any |= is_executable;
-                let target = if fails { failed } else { edge.target.0 as usize };
+                let Some(target) = leads else { continue };
+                any = true;
                 let accepts = process.locations.get(target).is_none_or(|location| location.accept);
-                profile.reach[from] |= Set::from(is_executable) << target;
-                profile.pass[from] |= Set::from(is_executable && accepts) << target;
+                profile.reach[from] |= 1 << target;
+                profile.pass[from] |= Set::from(accepts) << target;
             }
         }
         if !letters.contains(&profile) {
             letters.push(profile);
         }
     }
-    Some((letters, process.entry.0 as usize))
+    let ends = process.locations.iter().enumerate().filter(|(_, location)| location.end);
+    let completed = ends.fold(1 << failed, |set, (at, _)| set | 1 << at);
+    Some(Alphabet { letters, entry: process.entry.0 as usize, completed })
+}
+
+/// Those of these expressions that have no value in some states.
+fn fallible<'p, 'e>(propositions: &'p [&'e Expr]) -> impl Iterator<Item = &'p &'e Expr> {
+    propositions.iter().filter(|proposition| !cannot_fail(proposition))
 }
 
 /// What these conditions are about; `None` if that is too much.
@@ -143,7 +207,7 @@ fn propositions(conditions: &[Expr], of: fn(&Expr, u32) -> Option<Vec<&Expr>>) -
             }
         }
     }
-    (found.len() <= PROPOSITIONS_MAX).then_some(found)
+    (found.len() + fallible(&found).count() <= PROPOSITIONS_MAX).then_some(found)
 }
 
 /// The expressions that a condition combines; `None` if it is nested too deep.
@@ -172,31 +236,51 @@ fn combines(op: BinaryOp, a: &Expr, b: &Expr) -> bool {
     matches!(op, BinaryOp::And | BinaryOp::Or) || op == BinaryOp::Equal && is_not(a) && is_not(b)
 }
 
-/// Whether a condition holds, if these propositions have these values.
-fn value(condition: &Expr, of: &impl Fn(&Expr) -> Option<bool>) -> bool {
-    if let Some(value) = of(condition).or_else(|| condition.constant().map(|constant| constant != 0)) {
-        return value;
-    }
-    match condition {
-        Expr::Unary(UnaryOp::Not, a) => !value(a, of),
-        Expr::Binary(BinaryOp::And, a, b) => value(a, of) && value(b, of),
-        Expr::Binary(BinaryOp::Or, a, b) => value(a, of) || value(b, of),
-        // What does not combine truth values is a proposition.
-        Expr::Binary(_, a, b) => value(a, of) == value(b, of),
-        _ => false,
+/// What comes of evaluating a condition.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Value {
+    False,
+    True,
+    Fails,
+}
+
+impl Value {
+    fn of(holds: bool) -> Self {
+        if holds { Self::True } else { Self::False }
     }
 }
 
-/// Whether each letter may be doubled anywhere.
-fn is_invariant(letters: &[Profile], entry: usize) -> bool {
-    let Some(words) = closure(letters.to_vec(), |word| letters.iter().map(|letter| word.then(letter)).collect()) else {
-        return false;
-    };
-    let rows: Vec<Set> = distinct(words.iter().map(|word| word.reach[entry]).chain([1 << entry]));
-    let accepted = distinct(words.iter().map(Profile::accepts_for_ever));
-    let Some(tails) = closure(accepted, |&tail| letters.iter().map(|letter| letter.before(tail)).collect()) else {
-        return false;
-    };
+/// What comes of evaluating a condition from the left to the right, if these propositions have these values.
+fn value(condition: &Expr, of: &impl Fn(&Expr) -> Option<Value>) -> Value {
+    if let Some(value) = of(condition).or_else(|| condition.constant().map(|constant| Value::of(constant != 0))) {
+        return value;
+    }
+    match condition {
+        Expr::Unary(UnaryOp::Not, a) => match value(a, of) {
+            Value::Fails => Value::Fails,
+            decided => Value::of(decided == Value::False),
+        },
+        Expr::Binary(op, a, b) => match (op, value(a, of)) {
+            (BinaryOp::And, Value::True) | (BinaryOp::Or, Value::False) => value(b, of),
+            (BinaryOp::And | BinaryOp::Or, decided) => decided,
+            (_, Value::Fails) => Value::Fails,
+            // What does not combine truth values is a proposition.
+            (_, left) => match value(b, of) {
+                Value::Fails => Value::Fails,
+                right => Value::of(left == right),
+            },
+        },
+        _ => Value::Fails,
+    }
+}
+
+/// Whether each letter may be doubled anywhere, if it is so asked also in finite words; `false` if that is too much work.
+fn is_invariant(alphabet: &Alphabet, finite_too: bool) -> bool {
+    let Alphabet { letters, entry, completed } = alphabet;
+    let Some(words) = closure(letters.clone(), letters, Profile::then) else { return false };
+    let rows: Vec<Set> = distinct(words.iter().map(|word| word.reach[*entry]).chain([1 << entry]));
+    let accepted = distinct(words.iter().map(Profile::accepts_for_ever).chain(finite_too.then_some(*completed)));
+    let Some(tails) = closure(accepted, letters, |&tail, letter| letter.before(tail)) else { return false };
     let same = |one: Set, other: Set| rows.iter().all(|row| (row & one != 0) == (row & other != 0));
     letters.iter().all(|once| {
         let twice = once.then(once);
@@ -206,19 +290,24 @@ fn is_invariant(letters: &[Profile], entry: usize) -> bool {
     })
 }
 
-/// Everything that comes from these; `None` if that is too much.
-fn closure<T: Clone + Eq + std::hash::Hash>(first: Vec<T>, next: impl Fn(&T) -> Vec<T>) -> Option<Vec<T>> {
+/// Everything that comes from these with the letters, one after the other; `None` if that is too much.
+fn closure<T: Clone + Eq + std::hash::Hash>(
+    first: Vec<T>,
+    letters: &[Profile],
+    next: impl Fn(&T, &Profile) -> T,
+) -> Option<Vec<T>> {
     let mut all = first;
     let mut known: HashSet<T> = all.iter().cloned().collect();
     let mut at = 0;
-    while let Some(one) = all.get(at) {
-        for other in next(one) {
+    while at < all.len() {
+        if PRODUCTS_MAX < all.len() * letters.len() {
+            return None;
+        }
+        for letter in letters {
+            let other = next(&all[at], letter);
             if known.insert(other.clone()) {
                 all.push(other);
             }
-        }
-        if PROFILES_MAX < all.len() {
-            return None;
         }
         at += 1;
     }

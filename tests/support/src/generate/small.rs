@@ -205,28 +205,30 @@ impl Maker {
     }
 }
 
-/// A claim of a few states; about half of them cannot tell how often a state of the system is repeated.
+/// A claim of a few states, some of which cannot tell how often a state of the system is repeated, and some of whose conditions cannot be
+/// evaluated in each state.
 pub fn claim(seed: u64) -> String {
     let mut dice = Dice::new(seed ^ 0xC1);
+    let condition = |dice: &mut Dice| if dice.one_in(4) { "(a[x * 2] == 1)".to_owned() } else { formula_of(dice, 0) };
     let count = 1 + dice.below(3);
     let states: Vec<String> =
         (0..count).map(|at| format!("{}{at}", if dice.one_in(3) { "accept_" } else { "S" })).collect();
     let mut text = String::new();
     for (at, state) in states.iter().enumerate() {
-        let condition = formula_of(&mut dice, 0);
+        let enough = condition(&mut dice);
         // What may be left at any time may be left later.
-        let stay = if dice.one_in(2) { "true".to_owned() } else { formula_of(&mut dice, 0) };
-        let next = states.get(at + 1).map_or("end_of_claim", String::as_str);
+        let stay = if dice.one_in(2) { "true".to_owned() } else { condition(&mut dice) };
+        let next = states.get(at + 1).map_or("last", String::as_str);
         let other = &states[dice.below(count)];
         text += &match dice.below(5) {
-            0 => format!("{state}: do :: assert({condition}) od;\n"),
-            1 => format!("{state}: if :: {condition} -> goto {other} :: else -> goto {next} fi;\n"),
-            2 => format!("{state}: if :: {condition} -> goto {state} :: !{condition} -> goto {next} fi;\n"),
-            _ => format!("{state}: if :: {stay} -> goto {state} :: {condition} -> goto {next} fi;\n"),
+            0 => format!("{state}: do :: assert({enough}) od;\n"),
+            1 => format!("{state}: if :: {enough} -> goto {other} :: else -> goto {next} fi;\n"),
+            2 => format!("{state}: if :: {enough} -> goto {state} :: !{enough} -> goto {next} fi;\n"),
+            _ => format!("{state}: if :: {stay} -> goto {state} :: {enough} -> goto {next} fi;\n"),
         };
     }
     let last = if dice.one_in(2) { "false" } else { "skip" };
-    format!("never p {{\n{text}end_of_claim: {last}\n}}\n").replace("end_of_claim", "last")
+    format!("never p {{\n{text}last: {last}\n}}\n")
 }
 
 /// A formula without a next-time operator.
