@@ -199,7 +199,11 @@ fn source(e: &Exploration, args: &Args) -> Answer {
 fn targets(e: &Exploration) -> Value {
     let map = &e.loaded().map;
     let target = |(index, choice): (usize, fabius_explore::Choice)| {
-        let held = if choice.held.is_some() { " ⏸ held" } else { "" };
+        let held = match (&choice.held, &choice.must_wait) {
+            (Some(_), _) => " ⏸ held",
+            (None, Some(_)) => " ⏸ has to wait",
+            (None, None) => "",
+        };
         let (sign, _) = choice.mark.sign();
         let place = map.user_span(choice.effect.actor.span);
         let (line, column) = map.line_column(place.file, place.start);

@@ -65,7 +65,11 @@ impl Debuggee {
         self.settle();
         let on_line = self.e.next_on_line().is_some() || self.e.lasso().is_some_and(|lasso| lasso.end == self.e.here());
         let Some(pid) = pid.filter(|_| !on_line && self.way == Way::Line) else { return self.forward() };
-        let own = self.e.choices().into_iter().find(|choice| choice.step.pid == pid && choice.held.is_none());
+        let own = self
+            .e
+            .choices()
+            .into_iter()
+            .find(|choice| choice.step.pid == pid && choice.held.is_none() && choice.must_wait.is_none());
         match own.map(|choice| self.e.choose(&choice)) {
             Some(Ok(_)) => {
                 self.settle();

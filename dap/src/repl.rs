@@ -5,6 +5,7 @@ use crate::show;
 use fabius_base::{Cancel, Limits};
 use fabius_engine::{CheckContext, SchedulerChoice, Scheduling, Settings, nearest};
 use fabius_explore::{Exploration, NodeId, Seal, Until, sentence};
+use fabius_supervise::Timer;
 use std::time::{Duration, Instant};
 
 /// A search in the console takes so long at most, …
@@ -13,7 +14,7 @@ const SEARCH_TIME_MAX: Duration = Duration::from_secs(5);
 const SEARCH_STATES_MAX: u64 = 1_000_000;
 
 /// The commands: how each is written, and what it does.
-const COMMANDS: [(&str, &str); 18] = [
+const COMMANDS: [(&str, &str); 19] = [
     ("choices", "every step that is possible now, with its effect and what is known of it"),
     ("take N", "take the choice with this number"),
     ("why P[1]", "why a process cannot move, and who could change that"),
@@ -23,6 +24,10 @@ const COMMANDS: [(&str, &str); 18] = [
     ),
     ("release P[1]", "let it move again"),
     ("seal rr|rtc|off", "forbid delays: round-robin or run-to-completion; or allow them again"),
+    (
+        "avoid on|off",
+        "follow a schedule under which the model is safe, which is looked for first: whoever has to wait does not move by itself",
+    ),
     ("jump N", "go to the state after step N of the run"),
     ("name TEXT", "name this state"),
     ("names", "the names"),
@@ -107,6 +112,7 @@ pub(crate) fn command(debuggee: &mut Debuggee, text: &str) -> Option<Result<Done
             process(e, name).and_then(|pid| changed(e.release(pid), "released", "this process is not held"))
         }
         ("seal", kind) if !kind.is_empty() => seal(e, kind),
+        ("avoid", kind) if !kind.is_empty() => follow_schedule(e, kind),
         ("jump", number) if !number.is_empty() => jump(debuggee, number),
         ("name", name) => {
             let here = e.here();
@@ -147,7 +153,8 @@ pub(crate) fn process(e: &Exploration, name: &str) -> Result<u8, String> {
 fn choices(e: &Exploration) -> String {
     let line = |(index, choice): (usize, &fabius_explore::Choice)| {
         let held = choice.held.map_or_else(String::new, |pid| format!(" [{} is held]", e.process_name(pid)));
-        format!("{index}  {} ({}){held}", sentence(&choice.effect), choice.mark.sentence())
+        let waits = choice.must_wait.as_ref().map_or_else(String::new, |waits| format!(" [{}]", waits.why));
+        format!("{index}  {} ({}){held}{waits}", sentence(&choice.effect), choice.mark.sentence())
     };
     let lines: Vec<String> = e.choices().iter().enumerate().map(line).collect();
     if lines.is_empty() {
@@ -257,6 +264,7 @@ fn why(e: &Exploration, pid: u8) -> Result<Done, String> {
     if view.held.is_some() {
         lines.push(format!("{name} is held"));
     }
+    lines.extend(view.must_wait.map(|waits| format!("by the schedule, {}", waits.why)));
     told(lines.join("\n"))
 }
 
@@ -284,6 +292,27 @@ fn seal(e: &mut Exploration, kind: &str) -> Result<Done, String> {
     e.seal(seal);
     let text = if seal.is_some() { "sealed: nobody is held back" } else { "not sealed any more" };
     Ok(Done { text: text.to_owned(), changed: true })
+}
+
+/// Follows a schedule under which the model is safe, or no longer.
+fn follow_schedule(e: &mut Exploration, kind: &str) -> Result<Done, String> {
+    match kind {
+        "on" => {}
+        "off" => {
+            let was_followed = e.follows_schedule() && e.follow_schedule(false);
+            return changed(was_followed, "the schedule is no longer followed", "no schedule is followed");
+        }
+        other => return Err(format!("`avoid {other}` means nothing (known: on, off)")),
+    }
+    if e.safe_schedule().is_none() {
+        let cancel = Cancel::new();
+        let _timer = Timer::start(Some(SEARCH_TIME_MAX), &cancel);
+        let found = e.schedule_search().run(&cancel);
+        e.learn_schedule(&found)?;
+    }
+    e.follow_schedule(true);
+    let text = e.safe_schedule().map_or_else(String::new, |schedule| schedule.text().to_owned());
+    Ok(Done { text: format!("the schedule is followed: {text}"), changed: true })
 }
 
 /// Goes to the state after a step of the line.

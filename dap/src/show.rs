@@ -49,6 +49,9 @@ pub(crate) fn threads(e: &Exploration) -> Value {
         if view.held.is_some() {
             name.push_str(" ⏸ held");
         }
+        if view.must_wait.is_some() {
+            name.push_str(" ⏸ has to wait");
+        }
         json!({ "id": thread_of(view.status.pid), "name": name })
     };
     let mut threads: Vec<Value> = e.processes().iter().map(thread).collect();

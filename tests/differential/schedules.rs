@@ -3,13 +3,16 @@
 //!
 //! `FABIUS_MODELS=n` says how many models, `FABIUS_SEED=n` where to begin.
 
-use fabius_analysis::schedule::{By, ScheduleRequest, ScheduleVerdict, Stops, WhileReport, schedule};
+use fabius_analysis::schedule::{
+    By, SafeSchedule, ScheduleRequest, ScheduleVerdict, Scheduled, Stops, WhileReport, schedule,
+};
 use fabius_base::{Cancel, Limits};
-use fabius_engine::{CheckContext, Settings, Verdict, check, load};
+use fabius_engine::{CheckContext, ExplorationTarget, Settings, Verdict, check, load};
 use fabius_testkit::corpus::Corpus;
 use fabius_testkit::generate;
 use fabius_testkit::spin::{Answer, Question, Spin};
-use std::collections::BTreeMap;
+use fabius_witness::{Ending, State, ending, moves, settled};
+use std::collections::{BTreeMap, HashSet};
 use std::time::Duration;
 
 /// How many models are looked at unless someone asks for more.
@@ -133,6 +136,76 @@ active proctype Writer() { do :: cell[at] = (cell[at] + 1) % 4; at = (at + 1) % 
 active proctype Reader() { do :: clock == 0 -> assert(p.high < 2); clock = 1 :: clock == 1 -> clock = 0 od }
 active proctype Writer() { do :: p.high = (p.high + 1) % 4 od }", "p.high > 1"),
 ];
+
+/// The number of states of a program in which only those steps are taken that a schedule allows, by the reference interpreter; every
+/// step has to be right, and somebody able to move until a run may end.
+fn states_under(schedule: &SafeSchedule, target: &ExplorationTarget) -> Result<u64, String> {
+    let program = &target.program;
+    let initial = State::watching(program, target.watch).map_err(|fault| fault.to_string())?;
+    let (mut seen, mut open, mut ordinary) = (HashSet::from([initial.clone()]), vec![initial], 0);
+    while let Some(state) = open.pop() {
+        ordinary += u64::from(state.holder.is_none());
+        let here = settled(program, &state);
+        if here != state {
+            open.extend(seen.insert(here.clone()).then_some(here));
+            continue;
+        }
+        let steps = moves(program, &state).successors;
+        let possible: Vec<_> = steps.iter().map(|(step, _)| *step).collect();
+        let is_allowed = |step: &_| schedule.forbids(&state, &possible, step).is_none();
+        let mut allowed = steps.iter().filter(|(step, _)| is_allowed(step)).peekable();
+        if allowed.peek().is_none() && ending(program, &state) != Ending::Valid {
+            return Err(format!("nobody may move in {state:?}"));
+        }
+        for (step, outcome) in allowed {
+            let next = outcome.state().filter(|_| outcome.fault().is_none());
+            let next = next.ok_or_else(|| format!("{step:?} goes wrong in {state:?}"))?;
+            open.extend(seen.insert(next.clone()).then(|| next.clone()));
+        }
+    }
+    Ok(ordinary)
+}
+
+/// Which kind of schedule was found in a model, if one was; whoever follows it on a walk meets as many states as the check of it did.
+fn kind_of_walk(text: &str, request: &ScheduleRequest) -> Option<&'static str> {
+    let settings = Settings { optimize: false, ..Settings::default() };
+    let loaded = load("m.pml", text.to_owned(), &[], &mut |_, _| None, &settings);
+    let target = ExplorationTarget::of(&loaded, None, &settings).ok()?;
+    let request = ScheduleRequest { walk: true, ..request.clone() };
+    let Scheduled { report, safe_schedule, failure, .. } =
+        schedule(&loaded, &request, &Stops::all(&Cancel::new()), &mut |_| {});
+    assert_eq!(failure, None, "{text}");
+    let (safe, checked) = (safe_schedule?, report.checked?);
+    assert!(safe.fits(&target.program), "{text}");
+    let states = states_under(&safe, &target);
+    assert_eq!(states, Ok(checked.states), "{}\n{text}", report.reason);
+    Some(match () {
+        () if !report.waits.is_empty() => "waits",
+        () if !report.priorities.is_empty() => "order",
+        () => "whole states",
+    })
+}
+
+#[test]
+fn whoever_follows_a_schedule_meets_what_the_check_of_it_did() {
+    let brief = ScheduleRequest { states_max: STATES_MAX, work_max: 100_000, ..ScheduleRequest::default() };
+    let mut kinds: BTreeMap<&str, u64> = BTreeMap::new();
+    let first = number("FABIUS_SEED", 1);
+    let random = (first..first + number("FABIUS_MODELS", MODELS)).map(|seed| generate::model(seed).text());
+    let own = WRITABLE.into_iter().chain(WRITABLE_WITH_VALUES.iter().map(|(text, _)| *text)).map(str::to_owned);
+    for text in own.chain(random) {
+        for request in [
+            brief.clone(),
+            ScheduleRequest { waits_max: 0, ..brief.clone() },
+            ScheduleRequest { by: Some(By::Process), ..brief.clone() },
+            ScheduleRequest { values: true, ..brief.clone() },
+        ] {
+            kind_of_walk(&text, &request).into_iter().for_each(|kind| *kinds.entry(kind).or_default() += 1);
+        }
+    }
+    println!("{kinds:?}");
+    assert!(["waits", "order", "whole states"].iter().all(|kind| kinds.contains_key(kind)), "{kinds:?}");
+}
 
 /// The model that waits by itself, where that was found; the number of its states, and whether it waits for values.
 fn waiting(text: &str, by: Option<By>, values: bool) -> Result<(String, u64, bool), String> {

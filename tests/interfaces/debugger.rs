@@ -379,6 +379,36 @@ fn the_console_knows_commands_and_expressions() {
 }
 
 #[test]
+fn a_schedule_under_which_the_model_is_safe_is_followed() {
+    let mut debugger =
+        Debugger::launched(&model("philosophers"), json!({ "property": "safety", "schedule": "random:3" }));
+    debugger.event("fabius/at");
+    let repl = |debugger: &mut Debugger, expression: &str| {
+        let seq = debugger.ask("evaluate", json!({ "expression": expression, "context": "repl" }));
+        let answer = debugger.answer(seq);
+        let of_success = answer["body"]["result"].as_str().or(answer["message"].as_str());
+        of_success.expect("a text").to_owned()
+    };
+    assert_eq!(repl(&mut debugger, "avoid off"), "no schedule is followed");
+    let said = repl(&mut debugger, "avoid on");
+    let wait = "a Philosopher at line 28 waits while another Philosopher is at line 29";
+    assert_eq!(said, format!("the schedule is followed: {wait}"));
+    for _ in 0..2 {
+        debugger.go("next", json!({ "threadId": 1 }));
+    }
+    assert!(repl(&mut debugger, "choices").contains(&format!("[{wait}]")));
+    let threads = debugger.request("threads", json!({}))["threads"].to_string();
+    assert!(threads.contains("⏸ has to wait"), "{threads}");
+    // The counterexample is left where it does what the schedule forbids, and there is no deadlock ahead.
+    for _ in 0..40 {
+        let stop = debugger.go("next", json!({ "threadId": 1 }));
+        assert_eq!(stop.reason, "step", "{stop:?}");
+    }
+    assert_eq!(repl(&mut debugger, "avoid off"), "the schedule is no longer followed");
+    assert_eq!(debugger.end(), Some(0));
+}
+
+#[test]
 fn a_deadlock_a_livelock_and_a_formula_are_explained() {
     let mut debugger = Debugger::launched(&model("philosophers"), json!({ "property": "safety" }));
     debugger.event("fabius/at");

@@ -28,6 +28,7 @@ pub enum Act {
     HoldUntil,
     Delay,
     Seal,
+    Schedule,
     SearchHere,
     CheckAll,
     Undo,
@@ -147,6 +148,7 @@ pub const TABLE: &[Binding] = table![
     SCHEDULE Driving HoldUntil ["H"] "hold until" "Hold it until a condition holds."
     SCHEDULE Driving Delay ["d"] "delay" "Hold it until others have taken a number of steps."
     SCHEDULE Driving Seal ["x"] "seal" "Forbid holding back from here on, or allow it again."
+    SCHEDULE Driving Schedule ["A"] "avoid" "Follow a schedule under which the model is safe, or no longer: whoever has to wait does not move by itself, and the steps of the run that have to wait are marked. Pressed first, it looks for one."
 
     SCHEDULE Driving Scheduler ["P"] "scheduler" "Let a scheduler choose from here on; pressed again, the next one: run to completion, round robin, random."
     SCHEDULE Driving ToggleDelay ["D"] "toggle delay" "Hold back who moves in the step that is marked, or let it run where it was held back, and see whether the error still happens."

@@ -3,7 +3,9 @@
 use crate::background_run::RunRequest;
 use fabius_analysis::LocalStateGraph;
 use fabius_engine::{Boundary, Counterexample, Event, Loaded, Outcome};
-use fabius_explore::{Alternative, AlternativeSearch, Exploration, GraphRequest, LocalAnswer, Stop};
+use fabius_explore::{
+    Alternative, AlternativeSearch, Exploration, GraphRequest, LocalAnswer, ScheduleFound, ScheduleSearch, Stop,
+};
 use ratatui::crossterm::event::{KeyEvent, MouseEvent};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -31,6 +33,8 @@ pub enum Message {
     Found(u64, Alternative, Box<Result<Option<Counterexample>, String>>),
     /// A chart of what is ahead is drawn; its number.
     Charted(u64, Box<Result<LocalStateGraph, String>>),
+    /// The search for a schedule is over; its number.
+    Scheduled(u64, Box<Result<ScheduleFound, String>>),
     /// A run has gone this many steps; the number is that of the run.
     Rides(u64, usize),
     /// A run is over: where it led and why it ended, or why it came to nothing.
@@ -75,6 +79,8 @@ pub enum Effect {
     Seek(u64, Box<AlternativeSearch>),
     /// Draw a chart of what is ahead, with this number.
     LocalStateGraph(u64, Box<GraphRequest>),
+    /// Look for a schedule under which the model is safe, with this number.
+    Schedule(u64, Box<ScheduleSearch>),
     /// Run; the number is that of the run.
     RunRequest(u64, Box<RunRequest>),
     /// Stop the run.

@@ -344,6 +344,8 @@ pub struct Model {
     pub background_runs: u64,
     /// The number of the chart that was asked for last.
     pub charts: u64,
+    /// The number of the search for a schedule that was begun last.
+    pub schedules: u64,
     /// What came while a run was under way and has to wait for it.
     pub later: Vec<Message>,
     /// The other run to the error that is looked for.
@@ -397,6 +399,7 @@ impl Model {
             background_run: None,
             background_runs: 0,
             charts: 0,
+            schedules: 0,
             later: Vec::new(),
             seeking: None,
             next_other: 0,

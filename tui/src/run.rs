@@ -142,6 +142,7 @@ impl Outside {
             Effect::Search(number, request) => self.work.search(number, *request, model.launch.settings.clone()),
             Effect::Seek(number, search) => self.work.seek(number, *search, model.launch.settings.clone()),
             Effect::LocalStateGraph(number, charting) => self.work.chart(number, *charting, &model.launch.settings),
+            Effect::Schedule(number, search) => self.work.schedule(number, *search, &model.launch.settings),
             Effect::RunRequest(number, background_run) => self.work.background_run(number, *background_run),
             Effect::StopRide => self.work.stop_ride(),
             Effect::Cancel => self.work.cancel(),

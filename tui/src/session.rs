@@ -22,8 +22,12 @@ pub struct Session {
     pub stop: Option<Stop>,
     /// The part of the run that is shown.
     pub page: Page,
+    /// Whether the steps that have to wait are marked on it.
+    page_follows: bool,
     /// The number of the chart that is being drawn for this walk.
     pub charting: Option<u64>,
+    /// The number of the search for a schedule for this walk.
+    pub looks_for_schedule: Option<u64>,
     /// Only these steps matter, if that is asked for.
     pub essential: Option<Vec<NodeId>>,
     /// The moves of a claim are rows of their own; else they are folded into the steps of the system.
@@ -70,6 +74,8 @@ pub struct Row {
     pub node: NodeId,
     /// The step.
     pub step: Option<Step>,
+    /// It has to wait under the schedule that is followed.
+    pub must_wait: bool,
 }
 
 impl Session {
@@ -83,6 +89,8 @@ impl Session {
             stop: None,
             page: Page::default(),
             charting: None,
+            looks_for_schedule: None,
+            page_follows: false,
             essential: None,
             claim_moves: false,
             folded: None,
@@ -160,6 +168,10 @@ impl Session {
     pub fn turn_to(&mut self, first: usize, height: usize) {
         let last = (first + height).min(self.row_count());
         let nodes: Vec<NodeId> = (first..last).filter_map(|row| self.node_of(row)).collect();
+        let follows = self.walk.follows_schedule();
+        if std::mem::replace(&mut self.page_follows, follows) != follows {
+            self.page.rows.clear();
+        }
         let known = self.page.first == first && self.page.rows.iter().map(|row| row.node).eq(nodes.iter().copied());
         if known {
             return;
@@ -178,7 +190,8 @@ impl Session {
                         let held = self.delays.iter().filter(|(to, _)| *to == node);
                         step.held_back.extend(held.map(|(_, held)| held.clone()));
                     }
-                    self.page.rows.push(Row { node, step });
+                    let must_wait = self.walk.had_to_wait(node).is_some();
+                    self.page.rows.push(Row { node, step, must_wait });
                 }
             }
         }

@@ -6,8 +6,8 @@ use crate::run::{Reader, SEARCH_THREAD};
 use fabius_base::{Cancel, Limits};
 use fabius_engine::settings::{DelayMode, Delaying, Fairness, Settings};
 use fabius_engine::{Boundary, CheckContext, Controls, Event, Loaded, check, suited};
-use fabius_explore::{AlternativeSearch, GraphRequest, SearchRequest};
-use fabius_supervise::{Task, Unfinished, Voice, begin};
+use fabius_explore::{AlternativeSearch, GraphRequest, ScheduleSearch, SearchRequest};
+use fabius_supervise::{Task, Timer, Unfinished, Voice, begin};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,6 +15,8 @@ use std::time::{Duration, Instant};
 
 /// A search tells how far it is so often, and is asked for its path as often.
 const TELL_EVERY: Duration = Duration::from_millis(100);
+/// The search for a schedule may take so long.
+const SCHEDULE_TIME_MAX: Duration = Duration::from_secs(20);
 /// A chart may take so long, …
 const CHART_TIME_MAX: Duration = Duration::from_secs(2);
 /// … this many states, …
@@ -33,6 +35,8 @@ pub(crate) struct Work {
     background_run: Cancel,
     /// Stops the chart that is being drawn.
     charting: Cancel,
+    /// Stops the search for a schedule.
+    scheduling: Cancel,
     /// Stops what reads the model.
     reading: Cancel,
     /// Where the last search in the order of delays ended, if it had a bound that can be raised.
@@ -41,9 +45,9 @@ pub(crate) struct Work {
 
 impl Work {
     pub(crate) fn new(send: Sender<Message>) -> Self {
-        let [cancel, background_run, charting, reading] = std::array::from_fn(|_| Cancel::new());
+        let [cancel, background_run, charting, scheduling, reading] = std::array::from_fn(|_| Cancel::new());
         let (controls, kept) = (Controls::new(), Arc::default());
-        Self { send, cancel, controls, boundary: None, background_run, charting, reading, kept }
+        Self { send, cancel, controls, boundary: None, background_run, charting, scheduling, reading, kept }
     }
 
     /// What can be done to the search that runs.
@@ -135,6 +139,20 @@ impl Work {
         };
         let failed = move |why| Some(Message::Charted(number, Box::new(Err(why))));
         Job { what: "the forecast", cancel: self.charting.clone() }.hand_out(&self.send, drawing, failed);
+    }
+
+    /// Looks for a schedule under which the model is safe.
+    pub(crate) fn schedule(&mut self, number: u64, search: ScheduleSearch, settings: &Settings) {
+        self.scheduling.cancel();
+        self.scheduling = Cancel::new();
+        let (cancel, search) = (self.scheduling.clone(), search.within(settings.limits.memory_bytes_max));
+        let looking = move |_: &Voice| {
+            let _timer = Timer::start(Some(SCHEDULE_TIME_MAX), &cancel);
+            Some(Message::Scheduled(number, Box::new(Ok(search.run(&cancel)))))
+        };
+        let failed = move |why| Some(Message::Scheduled(number, Box::new(Err(why))));
+        Job { what: "the search for a schedule", cancel: self.scheduling.clone() }
+            .hand_out(&self.send, looking, failed);
     }
 
     /// Reads a model; what was read of an earlier text is not wanted any more.

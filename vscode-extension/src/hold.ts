@@ -1,4 +1,5 @@
-// Holding processes: the debugger does not let a process move until it is released.
+// Holding processes: the debugger does not let a process move until it is released, or as a schedule has it under which the model
+// is safe.
 
 import * as vscode from "vscode";
 import { type CallStackItem, pidOf } from "./pure/threads";
@@ -44,6 +45,22 @@ async function holdUntil(process: Process): Promise<void> {
   await hold(process, /^\s*\d+\s*$/.test(until) ? { steps: Number(until) } : { condition: until });
 }
 
+/** Follows a schedule under which the model is safe, or no longer; the debugger looks for it. */
+async function followSchedule(follow: boolean): Promise<void> {
+  const session = vscode.debug.activeDebugSession;
+  if (session?.type !== "fabius") {
+    void vscode.window.showInformationMessage("Step through a Promela model first: a schedule is followed while it is debugged.");
+    return;
+  }
+  try {
+    const expression = `avoid ${follow ? "on" : "off"}`;
+    const { result } = (await session.customRequest("evaluate", { expression, context: "repl" })) as { result: string };
+    void vscode.window.showInformationMessage(result);
+  } catch (error) {
+    void vscode.window.showInformationMessage(error instanceof Error ? error.message : String(error));
+  }
+}
+
 export function holding(): vscode.Disposable[] {
   const on = (command: string, title: string, run: (process: Process) => Promise<void>): vscode.Disposable =>
     vscode.commands.registerCommand(command, async (first?: unknown, item?: CallStackItem) => {
@@ -54,5 +71,7 @@ export function holding(): vscode.Disposable[] {
     on("fabius.holdProcess", "Hold", (process) => hold(process, {})),
     on("fabius.holdProcessUntil", "Hold", holdUntil),
     on("fabius.releaseProcess", "Release", (process) => hold(process, { held: false })),
+    vscode.commands.registerCommand("fabius.followSchedule", () => followSchedule(true)),
+    vscode.commands.registerCommand("fabius.leaveSchedule", () => followSchedule(false)),
   ];
 }

@@ -425,7 +425,7 @@ fn hash(value: &(impl Hash + ?Sized)) -> u64 {
 }
 
 /// Of a state whose hidden variables are at 0.
-fn fingerprint(program: &Program, mut state: State) -> u64 {
+pub(crate) fn fingerprint(program: &Program, mut state: State) -> u64 {
     // The machine forgets what the program never asks for.
     if !program.uses.priority {
         state.processes.iter_mut().for_each(|process| process.priority = 0);

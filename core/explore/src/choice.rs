@@ -3,6 +3,7 @@
 use crate::Exploration;
 use crate::tree::{NodeId, rest};
 use fabius_analysis::Forecast;
+use fabius_analysis::schedule::MustWait;
 use fabius_program::{CLAIM_PID, Move, meaning::Fault};
 use fabius_witness::{Ending, Outcome, Step, describe, ending, step};
 use std::borrow::Cow;
@@ -17,6 +18,8 @@ pub struct Choice {
     pub effect: Step,
     /// It needs this process, which is held: automatic runs do not take it.
     pub held: Option<u8>,
+    /// It has to wait under the schedule that is followed: automatic runs do not take it.
+    pub must_wait: Option<MustWait>,
     /// Where it leads, if it was tried before.
     pub node: Option<NodeId>,
     /// What is known of where it leads.
@@ -99,10 +102,12 @@ impl Exploration {
     /// In a state with a claim these are, in turn, moves of the claim ([`fabius_program::CLAIM_PID`]) and steps of
     /// the system.
     pub fn choices(&self) -> Vec<Choice> {
-        self.possible().into_iter().filter_map(|(wanted, outcome)| self.describe_choice(wanted, &outcome)).collect()
+        let possible = self.possible();
+        let steps: Vec<Move> = possible.iter().map(|(step, _)| *step).collect();
+        possible.into_iter().filter_map(|(wanted, outcome)| self.describe_choice(&steps, wanted, &outcome)).collect()
     }
 
-    fn describe_choice(&self, wanted: Move, outcome: &Outcome) -> Option<Choice> {
+    fn describe_choice(&self, steps: &[Move], wanted: Move, outcome: &Outcome) -> Option<Choice> {
         let program = &self.target().program;
         let before = &self.situation(self.here()).state;
         let taken = step(program, before, wanted).ok()?;
@@ -111,6 +116,7 @@ impl Exploration {
             step: wanted,
             effect: describe(program, number, before, wanted, &taken),
             held: self.held_in(&wanted),
+            must_wait: self.has_to_wait(steps, &wanted),
             node: self.tree.child_by(self.here(), wanted, self.view.size),
             mark: self.mark(wanted, outcome),
         })
@@ -141,9 +147,13 @@ impl Exploration {
         }
     }
 
-    /// The moves that an automatic run may choose from: possible, and without processes that are held.
+    /// The moves that an automatic run may choose from: possible, without processes that are held, and without those that have to
+    /// wait under the schedule that is followed.
     pub(crate) fn free(&self) -> Vec<(Move, Outcome)> {
-        self.possible().into_iter().filter(|(step, _)| self.held_in(step).is_none()).collect()
+        let mut possible = self.possible();
+        let steps: Vec<Move> = possible.iter().map(|(step, _)| *step).collect();
+        possible.retain(|(step, _)| self.held_in(step).is_none() && self.has_to_wait(&steps, step).is_none());
+        possible
     }
 
     /// Whether it is the turn of the claim that is watched.

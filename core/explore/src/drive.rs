@@ -60,7 +60,7 @@ pub enum Stop {
     End,
     /// The claim beside the system cannot move: this run does not match it, whatever comes.
     ClaimStops,
-    /// Only processes that are held could move.
+    /// Only processes that are held could move, or those that have to wait under the schedule that is followed.
     OnlyHeld,
     /// The line ends here.
     LineEnds,
@@ -82,7 +82,7 @@ impl Stop {
             Self::Deadlock => "nothing can move, and not every process is where it may stop",
             Self::End => "nothing can move any more; every process is where it may stop",
             Self::ClaimStops => "the claim goes no further: whatever comes, this run does not violate the property",
-            Self::OnlyHeld => "only processes that are held could move",
+            Self::OnlyHeld => "only processes could move that are held back",
             Self::LineEnds => "the run ends here",
             Self::LoopClosed => "the loop starts again",
             Self::Beginning => "this is the initial state",
@@ -141,7 +141,8 @@ impl Exploration {
                 Some(lasso) => self.line().get(self.depth(lasso.start) + 1).copied(),
                 None => self.next_on_line(),
             };
-            let is_free = next.and_then(|node| self.tree.step(node)).is_some_and(|step| self.held_in(&step).is_none());
+            let is_free = next.and_then(|node| self.tree.step(node)).is_some_and(|step| self.held_in(&step).is_none())
+                && next.is_some_and(|node| self.had_to_wait(node).is_none());
             if is_free {
                 self.forward_once();
                 return None;

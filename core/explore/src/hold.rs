@@ -86,12 +86,13 @@ impl Exploration {
         })
     }
 
-    /// Forbids delays (and releases everyone), or allows them again.
+    /// Forbids delays (and releases everyone, and no longer follows a schedule), or allows them again.
     pub fn seal(&mut self, seal: Option<Seal>) {
         self.acting(|this| {
             this.view.seal = seal;
             if seal.is_some() {
                 this.view.holds.clear();
+                this.view.follows_schedule = false;
             }
         });
     }

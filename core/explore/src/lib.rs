@@ -25,7 +25,8 @@
 //!   the states before as well: *until `x > 1 after y == 2`*.
 //! * **Holding**: [`Exploration::hold`] keeps a process from moving in automatic runs and searches, until released, until a
 //!   condition holds, or for this many steps of others (a delay); a step by hand is still possible, and
-//!   [`Choice::held`] warns of it. [`Exploration::seal`] forbids delays.
+//!   [`Choice::held`] warns of it. [`Exploration::seal`] forbids delays. [`Exploration::follow_schedule`] keeps
+//!   from moving whoever has to wait under a schedule under which the model is safe; [`Exploration::schedule_search`] finds one.
 //! * **Searching** from here with these holds: [`Exploration::search_request`] packs what a search needs, [`SearchRequest::run`] does it
 //!   (on whatever thread), and [`Exploration::learn_answer`] puts what it found into the tree. A [`LocalAnswer`] is about one
 //!   state and the processes held there, never about the model: [`Exploration::answer_here`].
@@ -49,10 +50,13 @@ mod local;
 mod narrative;
 mod owner;
 mod pattern;
+mod schedule;
 mod session;
 mod tree;
 mod truth;
 mod view;
+
+pub use fabius_analysis::schedule::{MustWait, SafeSchedule};
 
 pub use analysis::{Alternative, AlternativeSearch, Essential, Write};
 pub use choice::{Choice, SuccessorHint, is_assertion, is_of_claim};
@@ -65,6 +69,7 @@ pub use hold::{Hold, Seal, Until};
 pub use local::{Local, LocalAnswer, Scope, SearchRequest};
 pub use narrative::sentence;
 pub use pattern::Pattern;
+pub use schedule::{ScheduleFound, ScheduleSearch};
 pub use session::{Exploration, Lasso};
 pub use tree::NodeId;
 pub use view::{Arrow, ProcessView, Role, Value};

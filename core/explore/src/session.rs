@@ -5,6 +5,7 @@ use crate::forecast::LocalStateGraphs;
 use crate::hold::{Hold, Seal};
 use crate::local::LocalAnswer;
 use crate::tree::{NodeId, Situation, Tree, rest};
+use fabius_analysis::schedule::SafeSchedule;
 use fabius_engine::{Counterexample, ExplorationTarget, Loaded, Settings};
 use fabius_program::{Move, Program};
 use fabius_witness::{
@@ -29,6 +30,8 @@ pub struct Exploration {
     pub(crate) charts: LocalStateGraphs,
     /// What searches from states found, each with what it is true of; it is never taken back either.
     pub(crate) answers: Vec<Arc<LocalAnswer>>,
+    /// The schedule that is known; it is never taken back either.
+    pub(crate) safe_schedule: Option<Arc<SafeSchedule>>,
     /// The nodes from the root to the tip of the line.
     line: Vec<NodeId>,
     undo: VecDeque<View>,
@@ -47,6 +50,8 @@ pub(crate) struct View {
     pub(crate) size: u32,
     pub(crate) holds: Vec<Hold>,
     pub(crate) seal: Option<Seal>,
+    /// Whoever has to wait under the schedule that is known does not move by itself.
+    pub(crate) follows_schedule: bool,
     names: Arc<BTreeMap<NodeId, String>>,
     /// From the last node of a loop to that in which it starts.
     loops: Arc<BTreeMap<NodeId, NodeId>>,
@@ -75,11 +80,13 @@ impl Exploration {
             size: 1,
             holds: Vec::new(),
             seal: None,
+            follows_schedule: false,
             names: Arc::default(),
             loops: Arc::default(),
         };
         let (undo, redo, charts, answers) = (VecDeque::new(), Vec::new(), LocalStateGraphs::default(), Vec::new());
-        Ok(Self { loaded, target, tree, view, charts, answers, line: vec![NodeId::ROOT], undo, redo, acting: false })
+        let (safe_schedule, line) = (None, vec![NodeId::ROOT]);
+        Ok(Self { loaded, target, tree, view, charts, answers, safe_schedule, line, undo, redo, acting: false })
     }
 
     /// Opens a model as it is written; `property` as in [`ExplorationTarget::of`].

@@ -4,6 +4,7 @@ use crate::Exploration;
 use crate::drive::Stop;
 use crate::hold::Hold;
 use crate::tree::NodeId;
+use fabius_analysis::schedule::MustWait;
 use fabius_program::{CLAIM_PID, Kind, Move, ProcessKind, Variable};
 use fabius_witness::explain::{WaitsFor, waits_for};
 use fabius_witness::{
@@ -27,6 +28,8 @@ pub struct ProcessView {
     pub waits: Vec<WaitsFor>,
     /// It is held back.
     pub held: Option<Hold>,
+    /// All its steps have to wait under the schedule that is followed.
+    pub must_wait: Option<MustWait>,
     /// It holds control: it is inside an atomic sequence.
     pub in_control: bool,
     /// It took part in the last step.
@@ -112,12 +115,25 @@ impl Exploration {
                 role,
                 waits,
                 held: self.hold_on(pid).cloned(),
+                must_wait: self.process_must_wait(pid),
                 in_control: state.holder == Some(pid),
                 moved: last.is_some_and(|step| step.pid == pid || step.partner.is_some_and(|(other, _)| other == pid)),
                 status,
             }
         };
         process_statuses(program, &state).into_iter().map(view).collect()
+    }
+
+    /// Why a process that could move has to wait under the schedule that is followed, whatever it would do.
+    fn process_must_wait(&self, pid: u8) -> Option<MustWait> {
+        if !self.follows_schedule() {
+            return None;
+        }
+        let steps: Vec<Move> = self.possible().into_iter().map(|(step, _)| step).collect();
+        let takes_part = |step: &&Move| step.pid == pid || step.partner.is_some_and(|(partner, _)| partner == pid);
+        let own = steps.iter().filter(takes_part).map(|step| self.has_to_wait(&steps, step));
+        let waits: Option<Vec<MustWait>> = own.collect();
+        waits?.into_iter().find(|waits| waits.pid == pid)
     }
 
     /// All variables and channels: global ones, then those of each process, then the channels.

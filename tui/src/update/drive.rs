@@ -9,7 +9,7 @@ use crate::session::Session;
 use fabius_analysis::LocalStateGraph;
 use fabius_engine::Loaded;
 use fabius_engine::words::counted;
-use fabius_explore::{Exploration, NodeId, Seal, Stop, TraceFile, Until};
+use fabius_explore::{Choice, Exploration, NodeId, Seal, Stop, TraceFile, Until};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -39,6 +39,7 @@ pub(super) fn perform(model: &mut Model, act: Act, index: usize, effects: &mut V
         Act::HoldUntil => ask_of_process(model, Question::HoldUntil, ""),
         Act::Delay => ask_of_process(model, Question::Delay, "1"),
         Act::Seal => seal(model),
+        Act::Schedule => super::schedule::toggle(model, effects),
         Act::Jump => prompt::ask(model, Question::Jump, ""),
         Act::Until => prompt::ask(model, Question::Until, ""),
         Act::Random => prompt::ask(model, Question::Random, "10"),
@@ -66,8 +67,9 @@ pub(super) fn arrived(model: &mut Model) {
     session.watch(&model.watches);
     let row = session.row_of_here();
     let next = session.walk.next_on_line();
-    let marked = session.choices.iter().position(|choice| choice.node.is_some() && choice.node == next);
-    let free = session.choices.iter().position(|choice| choice.held.is_none());
+    let along = |choice: &&Choice| choice.node.is_some() && choice.node == next && choice.must_wait.is_none();
+    let marked = session.choices.iter().position(|choice| along(&choice));
+    let free = session.choices.iter().position(|choice| choice.held.is_none() && choice.must_wait.is_none());
     let choice = marked.or(free).unwrap_or(0);
     let line = line_of_here(model);
     let trace_rows = super::visible(&crate::layout::Layout::of(model), Panel::Trace);
@@ -145,8 +147,12 @@ fn forward(model: &mut Model) {
     let along = session.walk.next_on_line();
     // A mark that was moved away from the run is meant.
     let alternative = along.is_some() && marked.is_some_and(|(_, node)| node != along);
+    let waits = along.and_then(|node| session.walk.had_to_wait(node)).filter(|_| alternative);
     if alternative || along.is_none() && session.walk.lasso().is_none_or(|lasso| lasso.end != session.walk.here()) {
-        return choose(model, at);
+        let here = session.walk.here();
+        choose(model, at);
+        let moved = model.session.as_ref().is_some_and(|session| session.walk.here() != here);
+        return super::schedule::tell_waiting(model, None, waits.as_ref().filter(|_| moved));
     }
     if session.walk.forward() { moved(model) } else { choose(model, at) }
 }
@@ -169,6 +175,7 @@ pub(super) fn choose(model: &mut Model, index: usize) {
                 let name = name_of(model, pid);
                 model.say(Tone::Plain, format!("{name} is held back; you moved it all the same"));
             }
+            super::schedule::tell_waiting(model, choice.must_wait.as_ref(), None);
         }
         Err(why) => model.say(Tone::Bad, why),
     }

@@ -8,6 +8,7 @@ mod popup;
 mod prompt;
 mod query;
 mod read;
+mod schedule;
 mod search;
 
 use crate::keys::{self, Act};
@@ -37,6 +38,7 @@ pub fn update(model: &mut Model, message: Message) -> Vec<Effect> {
         Message::Found(work, which, result) if work == model.work => search::found(model, which, *result),
         Message::Checked(..) | Message::Searched(..) | Message::Found(..) => {}
         Message::Charted(number, chart) => drive::charted(model, number, *chart),
+        Message::Scheduled(number, found) => schedule::found(model, number, *found),
         Message::Rides(number, steps) => drive::background_runs(model, number, steps),
         Message::Ran(number, ran) => drive::ran(model, number, *ran, &mut effects),
         Message::Crashed(work, why) => search::crashed(model, work, why),
@@ -56,8 +58,8 @@ pub fn update(model: &mut Model, message: Message) -> Vec<Effect> {
 
 /// Whether something would change the walk, which a run is about to change.
 fn waits_for_background_run(message: &Message) -> bool {
-    use Message::{Charted, Checked, Found, Loaded, Read, Searched};
-    matches!(message, Charted(..) | Checked(..) | Searched(..) | Found(..) | Loaded(_) | Read(..))
+    use Message::{Charted, Checked, Found, Loaded, Read, Scheduled, Searched};
+    matches!(message, Charted(..) | Scheduled(..) | Checked(..) | Searched(..) | Found(..) | Loaded(_) | Read(..))
 }
 
 pub(crate) use drive::name_of;

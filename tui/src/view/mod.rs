@@ -210,9 +210,10 @@ fn place(model: &Model) -> String {
     let held = walk.held().len();
     let holds = if held > 0 { format!("{} {held} held  ", model.theme.sign(Sign::Held)) } else { String::new() };
     let sealed = if walk.sealed().is_some() { "sealed  " } else { "" };
+    let scheduled = if walk.follows_schedule() { "schedule  " } else { "" };
     let name =
         walk.name(walk.here()).map(|name| format!("  {} {name}", model.theme.sign(Sign::Bookmark))).unwrap_or_default();
-    format!("{holds}{sealed}{looping}step {here} of {tip}{name} ")
+    format!("{holds}{sealed}{scheduled}{looping}step {here} of {tip}{name} ")
 }
 
 fn status_line(model: &Model, buffer: &mut Buffer, area: Rect) {

@@ -3,7 +3,7 @@
 use super::text::{mark, pad, put, span, width};
 use crate::model::{Model, Panel};
 use crate::theme::{Sign, Theme};
-use fabius_explore::{Choice, ProcessView, Role, SuccessorHint, Until, Value};
+use fabius_explore::{Choice, MustWait, ProcessView, Role, SuccessorHint, Until, Value};
 use fabius_witness::{Reason, Step};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -69,6 +69,9 @@ fn choice_lines(
     if choice.held.is_some() {
         first.push(span(format!("  {} held", theme.sign(Sign::Held)), theme.held()));
     }
+    if choice.must_wait.is_some() {
+        first.push(span(format!("  {} has to wait", theme.sign(Sign::Held)), theme.held()));
+    }
     let effect = effect(theme, step);
     let words = match choice.mark {
         SuccessorHint::New | SuccessorHint::Known => String::new(),
@@ -124,7 +127,7 @@ pub fn processes(model: &Model, buffer: &mut Buffer, area: Rect) {
 fn process_line(theme: Theme, process: &ProcessView, line: u32, name_width: usize, claims_turn: bool) -> Line<'static> {
     let status = &process.status;
     let (sign, style) = match process.role {
-        _ if process.held.is_some() => (theme.sign(Sign::Held), theme.held()),
+        _ if process.held.is_some() || process.must_wait.is_some() => (theme.sign(Sign::Held), theme.held()),
         Role::Enabled => (theme.sign(Sign::Go), theme.good()),
         Role::Excluded(_) | Role::Blocked => (theme.sign(Sign::Stuck), theme.bad()),
         Role::Ended => (theme.sign(Sign::Good), theme.quiet()),
@@ -148,6 +151,9 @@ fn says(process: &ProcessView, claims_turn: bool) -> String {
             Until::Others(steps) => format!("held for {steps}"),
             Until::Condition(condition) => format!("held until {}", condition.text),
         };
+    }
+    if let Some(MustWait { why, .. }) = &process.must_wait {
+        return why.clone();
     }
     let waiting = &process.status.waiting;
     match process.role {

@@ -88,6 +88,7 @@ fn before(model: &Model, session: &Session, row: &Row) -> Vec<ratatui::text::Spa
     let here = session.is_row_at(row.node, walk.depth(walk.here()));
     let sign = match (here, walk.name(row.node)) {
         (true, _) => theme.sign(Sign::Here),
+        (false, _) if row.must_wait => theme.sign(Sign::Held),
         (false, Some(_)) => theme.sign(Sign::Bookmark),
         (false, None) => " ",
     };

@@ -244,6 +244,34 @@ fn once_a_search_is_over_marks_say_what_can_still_go_wrong() {
 }
 
 #[test]
+fn a_schedule_under_which_the_model_is_safe_is_followed() {
+    let philosophers = include_str!("../../../models/philosophers.pml");
+    let mut player = Player::open(philosophers, (120, 30));
+    player.keys("S A");
+    player.said("the schedule is followed: a Philosopher at line 28 waits while another Philosopher is at line 29");
+    insta::assert_snapshot!("schedule_120", player.screen());
+    let waits = |player: &Player| {
+        let session = player.model.session.as_ref().expect("a walk");
+        session.choices.iter().position(|choice| choice.must_wait.is_some())
+    };
+    player.keys("n n");
+    let waiting = waits(&player).expect("somebody has to wait");
+    player.keys(&(waiting + 1).to_string());
+    player.said("moved all the same, though by the schedule a Philosopher at line 28 waits");
+    player.keys("u n");
+    player.said("off the run, since a Philosopher at line 28 waits");
+    player.keys("A");
+    player.said("no longer followed");
+    assert_eq!(waits(&player), None);
+    player.keys("u");
+    assert!(player.screen().contains("schedule  step"), "it is taken back");
+
+    let mut player = Player::open(FORK, FULL);
+    player.keys("A");
+    player.said("no schedule avoids every error");
+}
+
+#[test]
 fn what_is_said_is_not_cut() {
     let mut player = Player::open(RACE, FULL);
     let long = "a long remark that says more than a line of eighty columns can hold, to its very last word";

@@ -20,6 +20,7 @@ mod mutex;
 mod places;
 mod request;
 mod restricted;
+mod safe_schedule;
 mod sections;
 mod steered;
 mod table;
@@ -38,6 +39,7 @@ pub use fabius_task::report::schedule::{
 pub use looks::schedule;
 pub use places::By;
 pub use request::{Aim, EXPLORATION_TENTHS, ScheduleRequest, Stops, WAITS, WAITS_TENTHS};
+pub use safe_schedule::{MustWait, SafeSchedule};
 
 use explored::Explored;
 use fabius_model::SearchedMachine;
@@ -68,12 +70,14 @@ const PARTS_STATES_MIN: usize = 100_000;
 const PARTS_GROWTH: usize = 8;
 
 /// What was found out.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 pub struct Scheduled {
     /// As plain data.
     pub report: ScheduleReport,
     /// The model that waits by itself, where that was asked for and waits were found; or why it cannot be written so.
     pub export: Option<Result<Export, String>>,
+    /// The schedule in a form that a walk can follow, where that was asked for and there is one.
+    pub safe_schedule: Option<Arc<SafeSchedule>>,
     /// Why the report has no sections, although they were asked for, as half a sentence.
     pub no_sections: Option<String>,
     /// What the scheduler names that the model has not.
@@ -100,7 +104,7 @@ impl Scheduled {
 
     /// This, and nothing else.
     fn only(report: ScheduleReport) -> Self {
-        Self { report, export: None, no_sections: None, warning: None, failure: None }
+        Self { report, export: None, safe_schedule: None, no_sections: None, warning: None, failure: None }
     }
 }
 
@@ -135,6 +139,7 @@ fn look(
     let mut question = Question {
         loaded,
         program,
+        watch,
         machine,
         request,
         stops,
@@ -142,6 +147,7 @@ fn look(
         scheduler: scheduler_name,
         work_left,
         export: None,
+        safe_schedule: None,
         is_erroneous: false,
     };
     let answer = question.answer(&scheduler);
@@ -171,6 +177,7 @@ fn parts(explored: &Explored) -> Vec<usize> {
 struct Question<'a> {
     loaded: &'a Loaded,
     program: Arc<Program>,
+    watch: Watch,
     machine: SearchedMachine,
     request: &'a ScheduleRequest,
     stops: &'a Stops,
@@ -180,6 +187,8 @@ struct Question<'a> {
     work_left: u64,
     /// The model that waits by itself.
     export: Option<Result<Export, String>>,
+    /// The schedule that was found and checked.
+    safe_schedule: Option<Arc<SafeSchedule>>,
     /// An error was met.
     is_erroneous: bool,
 }
@@ -204,7 +213,8 @@ impl Question<'_> {
         let told = told.and_then(|(report, plan)| self.with_sections(&mut explored, report, plan.as_ref()));
         match told {
             Ok((report, no_sections)) => {
-                Scheduled { export: self.export.take(), no_sections, ..Scheduled::only(report) }
+                let (export, safe_schedule) = (self.export.take(), self.safe_schedule.take());
+                Scheduled { export, safe_schedule, no_sections, ..Scheduled::only(report) }
             }
             Err(why) => {
                 let report = ScheduleReport::unknown("no schedule passed the check of it".to_owned());
@@ -376,6 +386,13 @@ impl Question<'_> {
         ScheduleReport { verdict: ScheduleVerdict::Unavoidable, reason, forced, ..report }
     }
 
+    /// Keeps the schedule that was found and checked, if it is to be followed.
+    fn follow(&mut self, schedule: impl FnOnce(&Self) -> Option<SafeSchedule>) {
+        if self.request.walk {
+            self.safe_schedule = schedule(self).map(Arc::new);
+        }
+    }
+
     fn places(&self, explored: &Explored, by: By) -> Option<Places> {
         let seen = explored.whereabouts(&self.stops.all)?;
         Places::new(&self.program, self.loaded, seen, by)
@@ -426,6 +443,7 @@ impl Question<'_> {
         );
         let (kept, checked) = (KeptReport { states, of }, CheckedReport { verdict: "holds", states });
         let (kept, checked) = (Some(kept), Some(checked));
+        self.follow(|this| Some(SafeSchedule::by_order(&this.program, &places, &order)));
         Ok(Some(ScheduleReport { reason, priorities, kept, checked, shuts_out, ..report.clone() }))
     }
 
@@ -471,6 +489,10 @@ impl Question<'_> {
         let reason = self.by_whole_state(explored, states, &who_is_shut_out(&shuts_out, certainty));
         let (kept, checked) = (Some(KeptReport { states, of }), Some(CheckedReport { verdict: "holds", states }));
         let held_back = self.held_back(explored, &region);
+        self.follow(|this| {
+            let machine = (this.machine.machine(), this.watch);
+            Some(SafeSchedule::by_region(&this.program, machine, explored, &region))
+        });
         Ok(ScheduleReport { reason, kept, shuts_out, held_back, checked, ..report })
     }
 

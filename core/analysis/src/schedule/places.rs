@@ -1,6 +1,6 @@
 //! Where processes are, as waits speak of it: places of the text, and sentences about them.
 
-use super::values::{Cells, Terms};
+use super::values::{Cells, Readable, Terms};
 use crate::marks::asserts;
 use fabius_base::{Cancel, SourceMap, Span};
 use fabius_language::Language;
@@ -10,6 +10,7 @@ use fabius_search::restrict::{Arrangements, Graph, Numbering, PROCESSES_MAX, Sit
 use fabius_task::load::Loaded;
 use fabius_task::report::schedule::{PlaceReport, StretchReport, WaitReport, WhileReport};
 use fabius_task::waits::{During, ProcessPlaces, Wait as Written};
+use fabius_witness::State;
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
@@ -220,9 +221,24 @@ impl Places {
             let (Some(of), Some(location)) = (view.process_of(pid), view.location_of(pid)) else { continue };
             sites.push(self.site(of.0 as u16, location.0 as u16, pid));
         }
+        self.add_values(&view, sites);
+    }
+
+    /// Adds the values of a state.
+    fn add_values(&self, state: &dyn Readable, sites: &mut Vec<Site>) {
         if !self.cells.is_empty() {
-            self.cells.sites(&view, self.first_value(), sites);
+            self.cells.sites(state, self.first_value(), sites);
         }
+    }
+
+    /// Where the processes are in a state of the reference interpreter.
+    pub(super) fn sites_of(&self, state: &State) -> Vec<Site> {
+        let processes = state.processes.iter().enumerate();
+        let mut sites = processes
+            .map(|(pid, process)| self.site(process.process.0 as u16, process.location.0 as u16, pid))
+            .collect();
+        self.add_values(state, &mut sites);
+        sites
     }
 
     fn kind(&self, of: usize, pid: usize) -> u16 {

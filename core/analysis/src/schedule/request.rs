@@ -71,6 +71,8 @@ pub struct ScheduleRequest {
     pub memory_bytes_max: Option<u64>,
     /// Whether waits that are found are written into the text, too.
     pub export: bool,
+    /// Whether the schedule is wanted in a form that a walk can follow, too.
+    pub walk: bool,
     /// Whether a schedule is told as sections, too.
     pub sections: bool,
     /// A section that follows itself is told this many times in a row.
@@ -98,6 +100,7 @@ impl Default for ScheduleRequest {
             transitions_enough: TRANSITIONS_ENOUGH,
             memory_bytes_max: None,
             export: false,
+            walk: false,
             sections: false,
             unroll: 1,
             without_locks: false,

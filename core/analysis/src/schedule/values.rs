@@ -7,6 +7,7 @@ use fabius_program::{Initial, Kind, Program, Variable, VariableId};
 use fabius_search::restrict::{Graph, Site, Values, Wait};
 use fabius_task::report::schedule::ValueReport;
 use fabius_task::waits::During;
+use fabius_witness::State;
 use std::collections::BTreeSet;
 
 /// Waits speak of at most this many variables and channels, of those that take the fewest values, …
@@ -21,6 +22,34 @@ const CANDIDATES_MAX: usize = 128;
 const STATES_MAX: usize = 1_000_000;
 /// Whoever may cancel is asked whenever this many states were looked at.
 const STATES_PER_LOOK: usize = 1_024;
+
+/// A state whose values can be read: of the machine, or of the reference interpreter.
+pub(super) trait Readable {
+    /// An element of a global variable.
+    fn element(&self, variable: VariableId, element: usize) -> Option<i32>;
+    /// How many messages a channel holds, by its identity.
+    fn messages(&self, channel: usize) -> Option<usize>;
+}
+
+impl Readable for View<'_> {
+    fn element(&self, variable: VariableId, element: usize) -> Option<i32> {
+        self.global_element(variable, element)
+    }
+
+    fn messages(&self, channel: usize) -> Option<usize> {
+        usize::try_from(self.channel_length(channel)?.1).ok()
+    }
+}
+
+impl Readable for State {
+    fn element(&self, variable: VariableId, element: usize) -> Option<i32> {
+        self.globals.get(variable.0 as usize)?.get(element).copied()
+    }
+
+    fn messages(&self, channel: usize) -> Option<usize> {
+        Some(self.channels.get(channel.checked_sub(1)?)?.messages.len())
+    }
+}
 
 /// What is read in a state.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -92,9 +121,9 @@ impl Cells {
     }
 
     /// Adds the values in a state, as sites of the kinds from `first` on.
-    pub(super) fn sites(&self, view: &View<'_>, first: u16, sites: &mut Vec<Site>) {
+    pub(super) fn sites(&self, state: &dyn Readable, first: u16, sites: &mut Vec<Site>) {
         for (kind, cell) in (first..).zip(&self.cells) {
-            let value = cell.read(view).and_then(|value| cell.values.binary_search(&value).ok());
+            let value = cell.read(state).and_then(|value| cell.values.binary_search(&value).ok());
             // What was not seen in the graph does not count.
             sites.extend(value.map(|place| Site { kind, place: place as u16 }));
         }
@@ -130,10 +159,10 @@ impl Cell {
         Self { values: values.into_iter().collect(), ..self }
     }
 
-    fn read(&self, view: &View<'_>) -> Option<i32> {
-        let value = view.global_element(self.variable, self.element)?;
+    fn read(&self, state: &dyn Readable) -> Option<i32> {
+        let value = state.element(self.variable, self.element)?;
         match self.what {
-            What::Length(_) => i32::try_from(view.channel_length(usize::try_from(value).ok()?)?.1).ok(),
+            What::Length(_) => i32::try_from(state.messages(usize::try_from(value).ok()?)?).ok(),
             _ => Some(value),
         }
     }

@@ -6,7 +6,7 @@ use super::places::{Places, Whereabouts};
 use super::values::Cells;
 use super::verify::{self, Verified};
 use super::words::sentence;
-use super::{By, Question, Stage, hints};
+use super::{By, Question, SafeSchedule, Stage, hints};
 use fabius_search::restrict::{Effort, Problem, Solution, Solutions, Vocabulary};
 use fabius_task::report::schedule::{AlternativeReport, CheckedReport, KeptReport, ScheduleReport, WaitReport};
 use std::cell::OnceCell;
@@ -199,6 +199,7 @@ impl Question<'_> {
         if report.fewest {
             report.hints = hints::hints(&self.program, explored, &places, &best.waits, &self.stops.all);
         }
+        self.follow(|this| SafeSchedule::by_waits(&this.program, &places, &best.waits));
         if self.request.export {
             self.export = Some(self.exported(&places, &shown));
         }

@@ -177,6 +177,79 @@ fn a_process_that_is_held_does_not_move_by_itself() {
     assert_eq!(e.hold_on(1), Some(&left));
 }
 
+/// Two locks, taken in different orders.
+const LOCKS: &str = "bool a, b;
+active proctype P() {
+  do
+  :: atomic { !a -> a = true };
+     atomic { !b -> b = true };
+     b = false;
+     a = false
+  od
+}
+active proctype Q() {
+  do
+  :: atomic { !b -> b = true };
+     atomic { !a -> a = true };
+     a = false;
+     b = false
+  od
+}
+";
+
+#[test]
+fn whoever_has_to_wait_under_a_safe_schedule_does_not_move_by_itself() {
+    let loaded = read(LOCKS);
+    let outcome = checked(&loaded, "safety");
+    let example = outcome.counterexamples.first().expect("it can deadlock");
+    let mut e = Exploration::of_counterexample(loaded, example, "safety").expect("it can be walked");
+    assert!(!e.follow_schedule(true), "none is known yet");
+    let found = e.schedule_search().run(&Cancel::new());
+    assert_eq!(e.learn_schedule(&found), Ok(()));
+    assert!(e.line().iter().all(|node| e.had_to_wait(*node).is_none()), "it is not followed yet");
+    assert!(e.follow_schedule(true) && e.follows_schedule());
+
+    // One step of the run has to wait: the one after which each process has a lock.
+    let line = e.line().to_vec();
+    let waits: Vec<_> = line.iter().filter_map(|node| Some((*node, e.had_to_wait(*node)?))).collect();
+    let [(wrong, waits)] = waits.as_slice() else { panic!("{waits:?}") };
+    let expected =
+        ["P at line 4 waits while Q is at line 13", "Q at line 12 waits while P is at line 5"].map(str::to_owned);
+    assert!(expected.contains(&waits.why), "{waits:?}");
+
+    // A run along it leaves it there, and never ends.
+    assert_eq!(e.run(Way::Line, &RunLimits { steps_max: 2_000, cancel: None }, |_| false), Stop::Limit);
+    assert!(!e.line().contains(wrong));
+    assert_eq!(e.run_randomly(2_000, 7, None), Stop::Steps);
+
+    // By hand, everything is possible still, and what it leads to is the deadlock.
+    e.follow(line[line.len() - 1]);
+    e.go(e.parent(*wrong).expect("there is a state before"));
+    let choice = e.choices().into_iter().find(|choice| choice.must_wait.is_some()).expect("somebody has to wait");
+    let process = e.processes().into_iter().find(|process| process.status.pid == choice.step.pid).expect("it is there");
+    assert_eq!(process.must_wait, choice.must_wait);
+    e.choose(&choice).expect("it is possible");
+    assert_eq!(e.run(Way::First, &RunLimits::default(), |_| false), Stop::Deadlock);
+
+    assert!(e.follow_schedule(false) && e.undo() && e.follows_schedule(), "it is taken back like anything else");
+    e.seal(Some(fabius_explore::Seal::RoundRobin));
+    assert!(!e.follows_schedule(), "somebody else decides who moves");
+}
+
+#[test]
+fn where_there_is_no_schedule_to_follow_it_is_said_why() {
+    let why = |text: &str| {
+        let mut e = open(text);
+        let found = e.schedule_search().run(&Cancel::new());
+        e.learn_schedule(&found).expect_err(text)
+    };
+    assert!(why("active proctype P() { skip }").starts_with("there is nothing to avoid: "));
+    assert!(why("active proctype P() { assert(false) }").starts_with("no schedule avoids every error: "));
+    let mut e = open(LOCKS);
+    let other = open(LOCKS).schedule_search().run(&Cancel::new());
+    assert!(e.learn_schedule(&other).is_err(), "it is about another text");
+}
+
 #[test]
 fn processes_say_why_they_wait_and_for_whom() {
     let e = open(

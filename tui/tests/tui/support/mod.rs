@@ -77,6 +77,7 @@ impl Player {
             Effect::LocalStateGraph(number, charting) => {
                 Message::Charted(number, Box::new(charting.run(&settings.limits, false, &|| false)))
             }
+            Effect::Schedule(number, search) => Message::Scheduled(number, Box::new(Ok(search.run(&cancel)))),
             Effect::RunRequest(number, background_run) => {
                 Message::Ran(number, Box::new(Ok(background_run.run(&cancel, &mut |_| {}))))
             }
