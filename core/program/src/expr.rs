@@ -4,7 +4,7 @@ use crate::process::{LocationId, ProcessId};
 use crate::value::VariableId;
 
 /// Which variable, before any index.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Slot {
     /// A global variable.
     Global(VariableId),

@@ -7,6 +7,7 @@ mod cycles;
 mod graph;
 mod numbers;
 mod plain;
+mod termination;
 
 use fabius_model::reduction::{self, Preserve, Proviso, Reduced, prepare};
 use fabius_program::facts::Facts;

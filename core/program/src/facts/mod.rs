@@ -38,6 +38,7 @@ pub mod ranges;
 mod recorded;
 mod step;
 mod stuck;
+mod termination;
 mod value;
 pub mod waiting;
 mod walk;
@@ -52,6 +53,7 @@ pub use potential::StartValues;
 pub use recorded::Now;
 pub use step::{Check, Condition, Relation, Step, Subject};
 pub use stuck::{Candidates, Whereabouts};
+pub use termination::atomic_sequences_terminate;
 
 use crate::{
     Action, EdgeId, Expr, Initial, Kind, Location, LocationId, Process, ProcessId, Program, Slot, Variable, VariableId,

@@ -13,8 +13,8 @@
 //! makes true together are combined as well. So a claim may be refused that is invariant for the model at hand, but no other way round.
 
 use super::read::cannot_fail;
-use crate::{Action, BinaryOp, Expr, Formula, Process, ProcessId, ProcessKind, Program, UnaryOp};
-use fabius_base::components::components;
+use crate::facts::atomic_sequences_terminate;
+use crate::{Action, BinaryOp, Expr, Formula, ProcessId, Program, UnaryOp};
 use std::collections::HashSet;
 
 /// Claims with more locations are not looked at, …
@@ -103,20 +103,7 @@ pub fn is_plainly_invariant(formula: &Formula) -> bool {
 
 /// Whether it makes no difference to a claim how often a state is repeated; `false` where that was not found out.
 pub fn is_stutter_invariant(program: &Program, claim: ProcessId) -> bool {
-    letters(program, claim).is_some_and(|alphabet| is_invariant(&alphabet, has_endless_atomic(program)))
-}
-
-/// Whether a process can go round a loop without losing control, for all that its edges tell.
-fn has_endless_atomic(program: &Program) -> bool {
-    let is_process = |process: &&Process| process.kind == ProcessKind::Process;
-    program.processes.iter().filter(is_process).any(|process| {
-        let atomic = |location: u32| {
-            let edges = program.edges_of(&process.locations[location as usize]);
-            edges.filter(|(_, edge)| edge.atomic).map(|(_, edge)| edge.target.0)
-        };
-        let parts = components(process.locations.len(), atomic);
-        (0..process.locations.len() as u32).any(|from| atomic(from).any(|to| parts.joins(from, to)))
-    })
+    letters(program, claim).is_some_and(|alphabet| is_invariant(&alphabet, !atomic_sequences_terminate(program)))
 }
 
 /// What the letters do to a claim, each once.
