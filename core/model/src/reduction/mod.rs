@@ -20,8 +20,9 @@
 //!   [`fabius_search::reduce::OffStack`], which fully expands states whose steps lead to the stack only.
 //! * [`Preserve::Livelocks`]: a set with a step that makes progress must contain everybody (condition C2ᵀ of
 //!   Laarman and Faragó). Then each cycle with progress has a state where nothing is left out, and the search ends
-//!   at each cycle without: no proviso is needed. With progress on states this goes for all steps that lead to
-//!   a progress state (the paper's condition C2ˢ is not enough).
+//!   at each cycle without: no proviso is needed. With progress on states this goes for all steps that enter a progress
+//!   location. Where somebody stands at one, all steps lead to a progress state; of a cycle along which somebody stands there all the
+//!   time, one step is sticky, so a set with a sticky step must contain everybody there (the paper's condition C2ˢ is not enough).
 //! * [`Preserve::Formula`]: a set with a step that may change what the claim sees, or that is sticky, must
 //!   contain everybody. So the reduced *system* is stuttering equivalent to the whole one, and it is the same
 //!   whatever the claim and the search do: the product with the claim needs no further proviso. (Siegel, *What's
@@ -136,6 +137,17 @@ pub struct Plan {
     goals: Arc<[bool]>,
 }
 
+/// Where a set with a sticky step must contain everybody.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Heeded {
+    /// Nowhere.
+    Nowhere,
+    /// In states in which somebody stands at a progress location.
+    WhereProgressLasts,
+    /// In all states.
+    Everywhere,
+}
+
 /// Finds out whether a program can be reduced such that an answer stays the same.
 ///
 /// # Errors
@@ -216,9 +228,15 @@ impl Plan {
         step.breaks || step.asserts || self.goals.get(edge.0 as usize) == Some(&true)
     }
 
-    /// Whether a set with a sticky step must contain everybody.
-    fn heeds_cycles(&self) -> bool {
-        matches!(self.preserve, Preserve::Faults(Proviso::Loops) | Preserve::Acceptance | Preserve::Formula(_))
+    /// Where a set with a sticky step must contain everybody.
+    fn heeds_cycles(&self) -> Heeded {
+        match self.preserve {
+            Preserve::Faults(Proviso::Loops) | Preserve::Acceptance | Preserve::Formula(_) => Heeded::Everywhere,
+            Preserve::Livelocks(ProgressOn::States) => Heeded::WhereProgressLasts,
+            Preserve::Deadlocks | Preserve::Faults(Proviso::Stack) | Preserve::Livelocks(ProgressOn::Transitions) => {
+                Heeded::Nowhere
+            }
+        }
     }
 
     /// For each edge of a process, whether a set that contains it must contain everybody, be it sticky or not.

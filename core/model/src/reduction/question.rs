@@ -67,7 +67,19 @@ impl Question<'_> {
     /// [`Plan::whole`] marks.
     fn has_marked(&mut self, process: usize, edges: u64) -> bool {
         let whole = self.place(process).whole & edges;
-        whole != 0 && whole & (self.executable(process) | self.answers.live[process]) != 0
+        self.can_be_taken(process, whole)
+    }
+
+    /// The same for edges that are sticky.
+    fn has_sticky(&mut self, process: usize, edges: u64) -> bool {
+        let sticky = self.place(process).sticky & edges;
+        self.can_be_taken(process, sticky)
+    }
+
+    /// Whether one of these edges can be taken, by itself or as a part of another process's step.
+    #[inline]
+    fn can_be_taken(&mut self, process: usize, edges: u64) -> bool {
+        edges != 0 && edges & (self.executable(process) | self.answers.live[process]) != 0
     }
 }
 
@@ -129,7 +141,10 @@ impl Requirements for Question<'_> {
         let count = set.len();
         match self.plan.preserve {
             // Every step leads to a progress state as long as somebody stays at a progress location.
-            Preserve::Livelocks(ProgressOn::States) => !(0..count).any(|process| self.place(process).progress),
+            Preserve::Livelocks(ProgressOn::States) => {
+                !(0..count).any(|process| self.place(process).progress)
+                    || !(0..count).any(|process| self.has_sticky(process, set[process]))
+            }
             Preserve::Faults(Proviso::Loops) => {
                 let is_in = |process: usize, question: &mut Self| {
                     set[process] == question.place(process).all || set[process] & question.executable(process) != 0

@@ -3,7 +3,7 @@
 //! There is one set of tables for each *configuration*: the sequence of types of a state's processes, with the
 //! values of those locals that never change. Tables are made when a configuration is met for the first time.
 
-use super::Plan;
+use super::{Heeded, Plan};
 use crate::configurations::{Configurations, Lookup, NewConfiguration};
 use fabius_machine::{Machine, Reader};
 use fabius_program::facts::{Channels, Check, Condition, Instance, InstanceKey, Leads, Relation, Rendezvous, Subject};
@@ -78,6 +78,8 @@ pub(super) struct Place {
     pub all: u64,
     /// The edges whose being executable demands that nobody is left out.
     pub whole: u64,
+    /// Those whose being executable demands the same in states in which somebody stands at a progress location.
+    pub sticky: u64,
     /// Edges that are a part of another process's step, which does not show in what is executable.
     pub passive: u64,
     /// Too many edges to tell apart.
@@ -107,6 +109,15 @@ impl Place {
         }
         all
     }
+}
+
+/// What an edge demands of the sets that contain it, where it can be taken.
+#[derive(Clone, Copy, Debug)]
+struct Demand {
+    /// They must contain everybody.
+    whole: bool,
+    /// Every cycle has such an edge.
+    sticky: bool,
 }
 
 /// The tables of an edge.
@@ -318,9 +329,9 @@ impl Tables {
         let shape = new.shape();
         let ids: Vec<usize> = new.processes.iter().map(|key| self.instance(key.clone())).collect();
         let mut masks = Masks::default();
-        let mut whole = self.whole(&ids);
+        let mut demands = self.demands(&ids);
         let processes = (0..ids.len())
-            .map(|pid| self.agent(machine, shape, &ids, pid, (&std::mem::take(&mut whole[pid]), &mut masks)))
+            .map(|pid| self.agent(machine, shape, &ids, pid, (&std::mem::take(&mut demands[pid]), &mut masks)))
             .collect();
         let depends_on_absence =
             ids.iter().any(|id| self.known[*id].rendezvous.depends_on_absence.iter().any(|set| !set.is_empty()));
@@ -362,17 +373,23 @@ impl Tables {
     }
 
     /// For each process and each of its edges, whether a set that contains it must contain everybody.
-    fn whole(&self, ids: &[usize]) -> Vec<Vec<bool>> {
+    fn demands(&self, ids: &[usize]) -> Vec<Vec<Demand>> {
         let facts = &self.plan.facts;
         let all = ids.iter().map(|id| &self.known[*id]);
-        if !self.plan.heeds_cycles() {
-            return all.map(|known| known.whole.to_vec()).collect();
+        let heeded = self.plan.heeds_cycles();
+        if heeded == Heeded::Nowhere {
+            let of = |known: &Known| known.whole.iter().map(|&whole| Demand { whole, sticky: false }).collect();
+            return all.map(of).collect();
         }
         let instances: Vec<&Instance> = all.clone().map(|known| &*known.instance).collect();
         let sticky = facts.sticky(&instances);
         let of_process = |(known, sticky): (&Known, &Vec<bool>)| {
             let takes_one = |edge: usize| facts.run(known.instance.key.process, edge).iter().any(|edge| sticky[edge]);
-            known.whole.iter().enumerate().map(|(edge, whole)| *whole || takes_one(edge)).collect()
+            let of_edge = |(edge, &whole): (usize, &bool)| {
+                let sticky = takes_one(edge);
+                Demand { whole: whole || sticky && heeded == Heeded::Everywhere, sticky }
+            };
+            known.whole.iter().enumerate().map(of_edge).collect()
         };
         all.zip(&sticky).map(of_process).collect()
     }
@@ -383,7 +400,7 @@ impl Tables {
         shape: u32,
         ids: &[usize],
         pid: usize,
-        (whole, masks): (&[bool], &mut Masks),
+        (demands, masks): (&[Demand], &mut Masks),
     ) -> Agent {
         let others = (0..ids.len()).filter(|other| *other != pid);
         let pairs: Vec<(usize, Arc<Pair>)> = others.map(|other| (other, self.pair(ids[pid], ids[other]))).collect();
@@ -400,6 +417,7 @@ impl Tables {
                 edges: Vec::new(),
                 all: if location.edges.len() > 63 { u64::MAX } else { (1 << location.edges.len()) - 1 },
                 whole: 0,
+                sticky: 0,
                 passive: 0,
                 has_too_many_edges: location.edges.len() > 63,
                 free: false,
@@ -427,7 +445,8 @@ impl Tables {
                     parts,
                 });
                 let bit = 1 << position.min(63);
-                place.whole |= if whole[index] { bit } else { 0 };
+                place.whole |= if demands[index].whole { bit } else { 0 };
+                place.sticky |= if demands[index].sticky { bit } else { 0 };
                 place.passive |= if step.accepts.is_empty() { 0 } else { bit };
             }
             let alone = place.edges.len() == 1;
