@@ -12,6 +12,7 @@ export const SERVER_SETTINGS = [
   "defines",
   "properties",
   "fairness",
+  "scheduler",
 ] as const satisfies readonly (keyof Settings)[];
 
 interface Inspected {

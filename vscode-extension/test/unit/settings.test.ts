@@ -1,7 +1,9 @@
 import { strict as assert } from "node:assert";
+import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { sectionLine } from "../../src/pure/manual";
-import { compatible, explicitSettings } from "../../src/pure/settings";
+import type { Settings } from "../../src/messages";
+import { compatible, explicitSettings, SERVER_SETTINGS } from "../../src/pure/settings";
 import { pidOf } from "../../src/pure/threads";
 
 test("only what somebody set goes to the server", () => {
@@ -11,6 +13,24 @@ test("only what somebody set goes to the server", () => {
     defines: { defaultValue: [] },
   };
   assert.deepEqual(explicitSettings((key) => set[key]), { check: "never", hints: false });
+});
+
+test("every setting that the server reads is sent, and can be made", async () => {
+  // The compiler refuses this if the server reads one that is missing here.
+  const read: Record<keyof Settings, true> = {
+    check: true,
+    quickMilliseconds: true,
+    deepSeconds: true,
+    memoryMebibytes: true,
+    hints: true,
+    scheduler: true,
+    fairness: true,
+    defines: true,
+    properties: true,
+  };
+  assert.deepEqual([...SERVER_SETTINGS].sort(), Object.keys(read).sort());
+  const manifest = JSON.parse(await readFile("package.json", "utf8")) as { contributes: { configuration: { properties: object } } };
+  for (const key of SERVER_SETTINGS) assert.ok(`fabius.${key}` in manifest.contributes.configuration.properties, key);
 });
 
 test("versions fit but for the last number", () => {
