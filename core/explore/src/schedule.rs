@@ -70,7 +70,8 @@ impl Exploration {
         if !Arc::ptr_eq(&found.loaded, self.loaded()) {
             return Err("the schedule is one of another text; it is dropped".to_owned());
         }
-        let safe = found.scheduled.safe_schedule.as_ref().ok_or_else(|| found.why_none())?;
+        let Scheduled { safe_schedule, failure, .. } = &found.scheduled;
+        let safe = safe_schedule.as_ref().filter(|_| failure.is_none()).ok_or_else(|| found.why_none())?;
         if !safe.fits(&self.target().program) {
             return Err("the schedule is one of other statements than those of this walk".to_owned());
         }

@@ -119,7 +119,7 @@ fn claim(program: &Program, planned: &Planned) -> Result<LivenessQuery, Box<Find
         _ => None,
     });
     let is_formula = formula.is_some();
-    let is_plainly_invariant = formula.is_some_and(is_plainly_invariant);
+    let is_plainly_invariant = formula.is_some_and(|formula| is_plainly_invariant(&program, formula));
     let span = property.and_then(|property| property.span);
     if is_formula {
         // A claim is judged together with the acceptance labels of the model; a formula speaks for itself.

@@ -235,6 +235,18 @@ active proctype B() { x[0] == 31 -> skip; x[1] == 31 -> skip }";
 fn why_a_model_is_not_reduced_is_said() {
     let of = |text: &str, name: &str| property(text, name, &Settings::default()).reduction;
     assert_eq!(of(PETERSON, "often"), "on");
+    // What a channel holds is known in every state, unless the variable may name another channel.
+    let asking = |more: &str| {
+        let send = format!("do :: q ! 1 :: q ? _ {more} od");
+        let text = format!(
+            "chan q = [2] of {{ byte }}; chan r = [1] of {{ byte }};\nactive proctype P() {{ {send} }}\n\
+             active proctype Q() {{ byte x; do :: x = 1 - x od }}\n\
+             ltl p {{ []<>(q ? [1] -> <>[] (len(q) > 0 && len(q) < 2)) }}"
+        );
+        of(&text, "p")
+    };
+    assert_eq!(asking(""), "on");
+    assert!(asking(":: q = r").contains("single steps"));
     let with_claim = |claim: &str| of(&format!("{PETERSON} never {{ {claim} }}"), "never");
     assert_eq!(with_claim("accept: do :: inside[0] od"), "on");
     assert_eq!(with_claim("do :: assert(!inside[0] || !inside[1]) od"), "on");

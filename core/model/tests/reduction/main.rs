@@ -376,7 +376,8 @@ fn keeps_what_is_accepted(
 fn formulas_keep_their_verdict() {
     let (mut tally, mut accepted) = (Tally::default(), 0);
     for seed in seeds(2000) {
-        let formula = small::formula(seed);
+        // Some ask what is in a channel, which has no answer where there is no buffer.
+        let formula = small::formula(seed).replace("(s == 1)", "(c1?[1])");
         let model = if seed % 4 == 3 { births::model(seed / 4) } else { small::model(seed) };
         let text = format!("{model}\nltl p {{ {formula} }}\n");
         let Some(program) = load(&text, seed) else { continue };

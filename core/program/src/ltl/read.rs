@@ -3,7 +3,8 @@
 use super::TooLarge;
 use super::boolean::{Condition, FALSE, TRUE, VARIABLES_MAX};
 use super::normal::{Formulas, Id, TOP};
-use crate::{BinaryOp, Expr, Formula, Place, UnaryOp};
+use crate::{Action, BinaryOp, Expr, Formula, Initial, Pattern, Place, Program, Slot, UnaryOp, VariableId};
+use std::collections::BTreeSet;
 
 /// More operators than any formula that a person writes has.
 const OPERATORS_MAX: usize = 2_000;
@@ -159,18 +160,86 @@ fn opposite(op: BinaryOp) -> Option<BinaryOp> {
 
 /// Whether an expression has a value in every state, so that it may be evaluated where the text would not.
 pub(super) fn cannot_fail(e: &Expr) -> bool {
+    has_value(e, &|_, _| false)
+}
+
+/// The same; `names` tells whether an expression names the same channel in every state, one with a buffer if that is asked for.
+pub(super) fn has_value(e: &Expr, names: &dyn Fn(&Expr, bool) -> bool) -> bool {
     let constant = |list: &[Expr]| list.iter().all(|e| e.constant().is_some());
+    let has = |e: &Expr| has_value(e, names);
     match e {
         Expr::Constant(_) | Expr::Pid | Expr::ProcessCount | Expr::Last | Expr::Timeout | Expr::NonProgress => true,
         Expr::Load(Place { indices, .. }) => constant(indices),
-        Expr::Unary(_, a) | Expr::LocationOf(a) | Expr::PriorityOf(a) => cannot_fail(a),
-        Expr::Binary(BinaryOp::Divide | BinaryOp::Remainder, a, b) => {
-            b.constant().is_some_and(|b| b != 0) && cannot_fail(a)
+        Expr::Unary(_, a) | Expr::LocationOf(a) | Expr::PriorityOf(a) => has(a),
+        Expr::Binary(BinaryOp::Divide | BinaryOp::Remainder, a, b) => b.constant().is_some_and(|b| b != 0) && has(a),
+        Expr::Binary(_, a, b) => has(a) && has(b),
+        Expr::Conditional(a, b, c) => [a, b, c].into_iter().all(|e| has(e)),
+        Expr::At { pid, .. } => pid.as_deref().is_none_or(has),
+        Expr::Remote { pid, indices, .. } => pid.as_deref().is_none_or(has) && constant(indices),
+        Expr::Length(channel) | Expr::Test(_, channel) => names(channel, false),
+        Expr::Poll { channel, fields, .. } => {
+            let matches = |field: &Pattern| match field {
+                Pattern::Match(e) => has(e),
+                Pattern::Store(place) => constant(&place.indices),
+                Pattern::Ignore => true,
+            };
+            names(channel, true) && fields.iter().all(matches)
         }
-        Expr::Binary(_, a, b) => cannot_fail(a) && cannot_fail(b),
-        Expr::Conditional(a, b, c) => [a, b, c].into_iter().all(|e| cannot_fail(e)),
-        Expr::At { pid, .. } => pid.as_deref().is_none_or(cannot_fail),
-        Expr::Remote { pid, indices, .. } => pid.as_deref().is_none_or(cannot_fail) && constant(indices),
-        Expr::Length(_) | Expr::Test(..) | Expr::Poll { .. } | Expr::Run { .. } | Expr::Enabled(_) => false,
+        Expr::Run { .. } | Expr::Enabled(_) => false,
+    }
+}
+
+/// The channels that have a name that means the same in every state: global variables to which nothing is assigned.
+pub(super) struct Channels<'p> {
+    program: &'p Program,
+    assigned: BTreeSet<VariableId>,
+}
+
+impl<'p> Channels<'p> {
+    pub(super) fn of(program: &'p Program) -> Self {
+        let mut assigned = BTreeSet::new();
+        let statements = program.processes.iter().flat_map(|process| &process.statements);
+        let mut open: Vec<&Action> = statements.map(|statement| &statement.action).collect();
+        let mut assign = |place: &Place| {
+            if let Slot::Global(id) = place.slot {
+                assigned.insert(id);
+            }
+        };
+        while let Some(action) = open.pop() {
+            match action {
+                Action::Assign(place, _) => assign(place),
+                Action::Receive(receive) => receive.fields.iter().for_each(|field| {
+                    if let Pattern::Store(place) = field {
+                        assign(place);
+                    }
+                }),
+                Action::Merged(parts) => open.extend(parts),
+                Action::Block(block) => {
+                    open.extend(block.nodes.iter().flat_map(|node| &node.options).map(|option| &option.action));
+                }
+                Action::Skip
+                | Action::Else
+                | Action::Guard(_)
+                | Action::Send(_)
+                | Action::Assert(_)
+                | Action::Print(_)
+                | Action::SetPriority(..)
+                | Action::End => {}
+            }
+        }
+        Self { program, assigned }
+    }
+
+    /// Whether an expression of the program has a value in every state.
+    pub(super) fn give_value(&self, e: &Expr) -> bool {
+        has_value(e, &|channel, buffered| self.name(channel, buffered))
+    }
+
+    fn name(&self, channel: &Expr, buffered: bool) -> bool {
+        let Expr::Load(Place { slot: Slot::Global(id), indices }) = channel else { return false };
+        let initial = self.program.globals.get(id.0 as usize).map(|variable| &variable.initial);
+        let Some(Initial::Channel(ty)) = initial else { return false };
+        let has_buffer = 0 < self.program.channel_types[ty.0 as usize].capacity;
+        (has_buffer || !buffered) && indices.iter().all(|e| e.constant().is_some()) && !self.assigned.contains(id)
     }
 }

@@ -12,7 +12,7 @@
 //! Where a condition cannot be evaluated, or an assertion fails, the run violates the claim, whatever follows. Propositions that no model
 //! makes true together are combined as well. So a claim may be refused that is invariant for the model at hand, but no other way round.
 
-use super::read::cannot_fail;
+use super::read::Channels;
 use crate::facts::atomic_sequences_terminate;
 use crate::{Action, BinaryOp, Expr, Formula, ProcessId, Program, UnaryOp};
 use std::collections::HashSet;
@@ -87,12 +87,12 @@ fn members(set: Set) -> impl Iterator<Item = usize> {
 
 /// Whether a formula shows at once that it makes no difference how often a state is repeated: it has no next-time operator, and its
 /// propositions have a value in every state. Where one has none, its claim may look there in the second of two equal states only.
-pub fn is_plainly_invariant(formula: &Formula) -> bool {
-    let mut open = vec![formula];
+pub fn is_plainly_invariant(program: &Program, formula: &Formula) -> bool {
+    let (channels, mut open) = (Channels::of(program), vec![formula]);
     while let Some(formula) = open.pop() {
         match formula {
             Formula::Next(_) => return false,
-            Formula::Proposition(proposition) if !cannot_fail(proposition) => return false,
+            Formula::Proposition(proposition) if !channels.give_value(proposition) => return false,
             _ => {}
         }
         let (left, right) = formula.operands();
@@ -121,15 +121,16 @@ fn letters(program: &Program, claim: ProcessId) -> Option<Alphabet> {
     if LOCATIONS_MAX <= process.locations.len() || !process.locals.is_empty() || process.provided.is_some() {
         return None;
     }
-    let conditions = process.conditions();
-    let propositions = propositions(&conditions, literals).or_else(|| propositions(&conditions, as_they_are))?;
+    let (conditions, channels) = (process.conditions(), Channels::of(program));
+    let taken_apart = propositions(&conditions, literals, &channels);
+    let (propositions, fallible) = taken_apart.or_else(|| propositions(&conditions, as_they_are, &channels))?;
     // Where it is once it could not be evaluated, or an assertion failed, whatever follows.
     let failed = process.locations.len();
     let mut letters = Vec::new();
-    let bits = propositions.len() + fallible(&propositions).count();
+    let bits = propositions.len() + fallible.len();
     for letter in 0..1_u32 << bits {
         let holds = |e: &Expr| {
-            let fails = fallible(&propositions).position(|known| *known == e);
+            let fails = fallible.iter().position(|known| *known == e);
             if fails.is_some_and(|at| letter >> propositions.len() & 1 << at != 0) {
                 return Some(Value::Fails);
             }
@@ -179,13 +180,12 @@ fn letters(program: &Program, claim: ProcessId) -> Option<Alphabet> {
     Some(Alphabet { letters, entry: process.entry.0 as usize, completed })
 }
 
-/// Those of these expressions that have no value in some states.
-fn fallible<'p, 'e>(propositions: &'p [&'e Expr]) -> impl Iterator<Item = &'p &'e Expr> {
-    propositions.iter().filter(|proposition| !cannot_fail(proposition))
-}
-
-/// What these conditions are about; `None` if that is too much.
-fn propositions(conditions: &[Expr], of: fn(&Expr, u32) -> Option<Vec<&Expr>>) -> Option<Vec<&Expr>> {
+/// What these conditions are about, and what of that may have no value in some states; `None` if that is too much.
+fn propositions<'e>(
+    conditions: &'e [Expr],
+    of: fn(&Expr, u32) -> Option<Vec<&Expr>>,
+    channels: &Channels<'_>,
+) -> Option<(Vec<&'e Expr>, Vec<&'e Expr>)> {
     let mut found = Vec::new();
     for condition in conditions {
         for proposition in of(condition, DEPTH_MAX)? {
@@ -194,7 +194,8 @@ fn propositions(conditions: &[Expr], of: fn(&Expr, u32) -> Option<Vec<&Expr>>) -
             }
         }
     }
-    (found.len() + fallible(&found).count() <= PROPOSITIONS_MAX).then_some(found)
+    let fallible: Vec<&Expr> = found.iter().copied().filter(|proposition| !channels.give_value(proposition)).collect();
+    (found.len() + fallible.len() <= PROPOSITIONS_MAX).then_some((found, fallible))
 }
 
 /// The expressions that a condition combines; `None` if it is nested too deep.
