@@ -36,3 +36,23 @@ active proctype Server() {
     down ! tell
 }
 ";
+
+/// Two locks, taken in different orders.
+pub const LOCKS: &str = "bool a, b;
+active proctype P() {
+  do
+  :: atomic { !a -> a = true };
+     atomic { !b -> b = true };
+     b = false;
+     a = false
+  od
+}
+active proctype Q() {
+  do
+  :: atomic { !b -> b = true };
+     atomic { !a -> a = true };
+     a = false;
+     b = false
+  od
+}
+";

@@ -5,6 +5,7 @@ use fabius_analysis::schedule::{
 };
 use fabius_base::{Cancel, Limits};
 use fabius_engine::{CheckContext, Loaded, Settings, Verdict, check, load};
+use fabius_testkit::models::LOCKS;
 use std::time::Duration;
 
 fn loaded(text: &str) -> Loaded {
@@ -24,25 +25,6 @@ fn answer(text: &str) -> ScheduleReport {
 fn waits(report: &ScheduleReport) -> Vec<&str> {
     report.waits.iter().map(|wait| wait.text.as_str()).collect()
 }
-
-const LOCKS: &str = "bool a, b;
-active proctype P() {
-  do
-  :: atomic { !a -> a = true };
-     atomic { !b -> b = true };
-     b = false;
-     a = false
-  od
-}
-active proctype Q() {
-  do
-  :: atomic { !b -> b = true };
-     atomic { !a -> a = true };
-     a = false;
-     b = false
-  od
-}
-";
 
 #[test]
 fn two_locks_in_the_wrong_order_need_two_waits() {

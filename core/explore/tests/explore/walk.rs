@@ -7,6 +7,7 @@ use fabius_explore::{
     sentence,
 };
 use fabius_program::Watch;
+use fabius_testkit::models::LOCKS;
 use fabius_witness::{Claim, confirm_watching};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -176,26 +177,6 @@ fn a_process_that_is_held_does_not_move_by_itself() {
     e.hold(1, left.until.clone()).expect("there is such a process");
     assert_eq!(e.hold_on(1), Some(&left));
 }
-
-/// Two locks, taken in different orders.
-const LOCKS: &str = "bool a, b;
-active proctype P() {
-  do
-  :: atomic { !a -> a = true };
-     atomic { !b -> b = true };
-     b = false;
-     a = false
-  od
-}
-active proctype Q() {
-  do
-  :: atomic { !b -> b = true };
-     atomic { !a -> a = true };
-     a = false;
-     b = false
-  od
-}
-";
 
 #[test]
 fn whoever_has_to_wait_under_a_safe_schedule_does_not_move_by_itself() {
