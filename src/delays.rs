@@ -1,5 +1,6 @@
 //! The flags of searches in the order of delays, and what they ask the engine for.
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use fabius_engine::settings::{
     DEPTH_INCREMENT, DelayMode, Delaying, DepthBounding, SampleKind, SchedulerChoice, Shard,
@@ -22,8 +23,8 @@ pub struct DelayFlags {
     pub delay_mode: Option<Mode>,
 
     /// Sampling algorithm of `--delay-mode sample`: random delays, random walk, PCT, POS or SURW.
-    #[arg(long, value_enum, value_name = "KIND", requires = "delay", help_heading = "Delays")]
-    pub sampler: Option<Sampler>,
+    #[arg(long, value_parser = samplers(), value_name = "KIND", requires = "delay", help_heading = "Delays")]
+    pub sampler: Option<SampleKind>,
 
     /// Number of random runs (default: 1000).
     #[arg(long, value_name = "N", requires = "delay", help_heading = "Delays")]
@@ -68,19 +69,11 @@ pub enum Mode {
     Sample,
 }
 
-/// Sampling algorithm.
-#[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Sampler {
-    /// A scheduler with random delays.
-    Delays,
-    /// Each process equally likely.
-    Walk,
-    /// Random priorities that change a few times.
-    Pct,
-    /// Random priorities of steps.
-    Pos,
-    /// In proportion to the steps left.
-    Surw,
+/// The words for the ways to draw runs, each with what it does.
+fn samplers() -> impl TypedValueParser<Value = SampleKind> {
+    let value = |kind: SampleKind| PossibleValue::new(kind.as_str()).help(kind.sentence());
+    let named = |word: String| SampleKind::ALL.into_iter().find(|kind| kind.as_str() == word).unwrap_or_default();
+    PossibleValuesParser::new(SampleKind::ALL.map(value)).map(named)
 }
 
 impl DelayFlags {
@@ -103,16 +96,10 @@ impl DelayFlags {
             Some(Mode::Exact) => DelayMode::Exact,
             Some(Mode::Sample) => DelayMode::Sample,
         };
-        let sampler = self.sampler.map(|sampler| match sampler {
-            Sampler::Delays => SampleKind::Delays,
-            Sampler::Walk => SampleKind::Walk,
-            Sampler::Pct => SampleKind::Pct,
-            Sampler::Pos => SampleKind::Pos,
-            Sampler::Surw => SampleKind::Surw,
-        });
         let scheduler = self.delay.as_deref()?.parse().unwrap_or_default();
         let (delays_max, choices_max, seed) = (self.max_delays, self.choice_bound, self.seed);
         let (runs, shard) = (self.runs, self.shard.unwrap_or_default());
+        let sampler = self.sampler;
         Some(Delaying { scheduler, mode, sampler, runs, shard, delays_max, choices_max, seed, shows_shortest: false })
     }
 
@@ -129,11 +116,10 @@ impl DelayFlags {
         let increment = self.depth_increment.map(|more| format!("--depth-increment {more}"));
         let Some(delay) = &self.delay else { return depth.into_iter().chain(increment).collect() };
         let mut words = vec![format!("--delay {delay}")];
-        let word = |value: clap::builder::PossibleValue| value.get_name().to_owned();
+        let word = |value: PossibleValue| value.get_name().to_owned();
         let mode = self.delay_mode.and_then(|mode| mode.to_possible_value()).map(word);
         words.extend(mode.map(|mode| format!("--delay-mode {mode}")));
-        let sampler = self.sampler.and_then(|sampler| sampler.to_possible_value()).map(word);
-        words.extend(sampler.map(|sampler| format!("--sampler {sampler}")));
+        words.extend(self.sampler.map(|sampler| format!("--sampler {}", sampler.as_str())));
         words.extend(self.runs.map(|runs| format!("--runs {runs}")));
         words.extend(self.shard.map(|shard| format!("--shard {shard}")));
         words.extend(self.max_delays.map(|max| format!("--max-delays {max}")));

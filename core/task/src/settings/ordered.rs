@@ -303,6 +303,20 @@ pub enum SampleKind {
 }
 
 impl SampleKind {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Delays, Self::Walk, Self::Pct, Self::Pos, Self::Surw];
+
+    /// What it does, for the help.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Self::Delays => "A scheduler with random delays",
+            Self::Walk => "Each process equally likely",
+            Self::Pct => "Random priorities that change a few times",
+            Self::Pos => "Random priorities of steps",
+            Self::Surw => "In proportion to the steps left",
+        }
+    }
+
     /// The word for it in reports and on the command line.
     pub fn as_str(self) -> &'static str {
         match self {
