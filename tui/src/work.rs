@@ -157,6 +157,7 @@ impl Work {
 
     /// Reads a model; what was read of an earlier text is not wanted any more.
     pub(crate) fn read(&mut self, read: Reader) {
+        self.scheduling.cancel();
         self.reading.cancel();
         self.reading = Cancel::new();
         let stop = self.reading.clone();

@@ -103,11 +103,14 @@ impl Exploration {
     /// the system.
     pub fn choices(&self) -> Vec<Choice> {
         let possible = self.possible();
-        let steps: Vec<Move> = possible.iter().map(|(step, _)| *step).collect();
-        possible.into_iter().filter_map(|(wanted, outcome)| self.describe_choice(&steps, wanted, &outcome)).collect()
+        let waiting = self.waiting(&self.state(), &possible);
+        let choice = |((wanted, outcome), must_wait): ((Move, Outcome), Option<MustWait>)| {
+            Some(Choice { must_wait, ..self.describe_choice(wanted, &outcome)? })
+        };
+        possible.into_iter().zip(waiting).filter_map(choice).collect()
     }
 
-    fn describe_choice(&self, steps: &[Move], wanted: Move, outcome: &Outcome) -> Option<Choice> {
+    fn describe_choice(&self, wanted: Move, outcome: &Outcome) -> Option<Choice> {
         let program = &self.target().program;
         let before = &self.situation(self.here()).state;
         let taken = step(program, before, wanted).ok()?;
@@ -116,7 +119,7 @@ impl Exploration {
             step: wanted,
             effect: describe(program, number, before, wanted, &taken),
             held: self.held_in(&wanted),
-            must_wait: self.has_to_wait(steps, &wanted),
+            must_wait: None,
             node: self.tree.child_by(self.here(), wanted, self.view.size),
             mark: self.mark(wanted, outcome),
         })
@@ -150,10 +153,11 @@ impl Exploration {
     /// The moves that an automatic run may choose from: possible, without processes that are held, and without those that have to
     /// wait under the schedule that is followed.
     pub(crate) fn free(&self) -> Vec<(Move, Outcome)> {
-        let mut possible = self.possible();
-        let steps: Vec<Move> = possible.iter().map(|(step, _)| *step).collect();
-        possible.retain(|(step, _)| self.held_in(step).is_none() && self.has_to_wait(&steps, step).is_none());
-        possible
+        let possible = self.possible();
+        let waiting = self.waiting(&self.state(), &possible);
+        let is_free =
+            |((step, _), waits): &((Move, Outcome), Option<MustWait>)| waits.is_none() && self.held_in(step).is_none();
+        possible.into_iter().zip(waiting).filter(is_free).map(|(possible, _)| possible).collect()
     }
 
     /// Whether it is the turn of the claim that is watched.

@@ -7,6 +7,7 @@ use fabius_analysis::schedule::{MustWait, SafeSchedule, ScheduleRequest, Schedul
 use fabius_base::Cancel;
 use fabius_engine::Loaded;
 use fabius_program::Move;
+use fabius_witness::{Outcome, State, moves};
 use std::sync::Arc;
 
 /// All that is needed to look for a schedule that a walk can follow.
@@ -104,25 +105,22 @@ impl Exploration {
         true
     }
 
-    /// Why a step has to wait under the schedule, if that is followed.
-    pub(crate) fn has_to_wait(&self, possible: &[Move], step: &Move) -> Option<MustWait> {
-        let safe = self.safe_schedule.as_ref().filter(|_| self.view.follows_schedule)?;
-        if is_of_claim(step) {
-            return None;
-        }
-        safe.forbids(&self.state(), possible, step)
+    /// Of the steps that are possible in a state: why each has to wait under the schedule, if that is followed and it has to.
+    pub(crate) fn waiting(&self, state: &State, possible: &[(Move, Outcome)]) -> Vec<Option<MustWait>> {
+        let Some(safe) = self.safe_schedule.as_ref().filter(|_| self.view.follows_schedule) else {
+            return vec![None; possible.len()];
+        };
+        let steps: Vec<Move> = possible.iter().map(|(step, _)| *step).collect();
+        let why = |step: &Move| if is_of_claim(step) { None } else { safe.forbids(state, &steps, step) };
+        steps.iter().map(why).collect()
     }
 
     /// Why the step that leads to a node had to wait under the schedule, if that is followed.
     pub fn had_to_wait(&self, node: NodeId) -> Option<MustWait> {
-        let safe = self.safe_schedule.as_ref().filter(|_| self.view.follows_schedule)?;
-        let (before, step) = (self.parent(node)?, self.tree.step(node)?);
-        if is_of_claim(&step) {
-            return None;
-        }
+        let (before, step) = (self.parent(node).filter(|_| self.follows_schedule())?, self.tree.step(node)?);
         let state = self.state_at(before);
-        let possible = fabius_witness::moves(&self.target().program, &state).successors;
-        let possible: Vec<Move> = possible.into_iter().map(|(step, _)| step).collect();
-        safe.forbids(&state, &possible, &step)
+        let possible = moves(&self.target().program, &state).successors;
+        let index = possible.iter().position(|(known, _)| *known == step)?;
+        self.waiting(&state, &possible).swap_remove(index)
     }
 }

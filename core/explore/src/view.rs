@@ -8,7 +8,7 @@ use fabius_analysis::schedule::MustWait;
 use fabius_program::{CLAIM_PID, Kind, Move, ProcessKind, Variable};
 use fabius_witness::explain::{WaitsFor, waits_for};
 use fabius_witness::{
-    Changed, Explanation, InfiniteRun, ProcessStatus, Reason, State, Step, explain, explain_loop, moves,
+    Changed, Explanation, InfiniteRun, Outcome, ProcessStatus, Reason, State, Step, explain, explain_loop, moves,
     process_statuses, snapshot,
 };
 
@@ -93,6 +93,14 @@ impl ProcessView {
     }
 }
 
+/// Why a process has to wait whatever it would do, if it could move; `waiting` says it of each step.
+fn process_must_wait(pid: u8, possible: &[(Move, Outcome)], waiting: &[Option<MustWait>]) -> Option<MustWait> {
+    let takes_part = |step: &Move| step.pid == pid || step.partner.is_some_and(|(partner, _)| partner == pid);
+    let own = possible.iter().zip(waiting).filter(|((step, _), _)| takes_part(step));
+    let waits: Option<Vec<&MustWait>> = own.map(|(_, waits)| waits.as_ref()).collect();
+    waits?.into_iter().find(|waits| waits.pid == pid).cloned()
+}
+
 impl Exploration {
     /// Every process: where it stands, whether it can move, and if not, why.
     pub fn processes(&self) -> Vec<ProcessView> {
@@ -102,6 +110,8 @@ impl Exploration {
         let free = State { holder: None, ..state.clone() };
         let could = if state.holder.is_some() { movers(self, &free) } else { Vec::new() };
         let last = self.tree.step(self.here());
+        let possible = if self.follows_schedule() { self.possible() } else { Vec::new() };
+        let waiting = self.waiting(&state, &possible);
         let view = |status: ProcessStatus| {
             let pid = status.pid;
             let role = match state.holder {
@@ -115,25 +125,13 @@ impl Exploration {
                 role,
                 waits,
                 held: self.hold_on(pid).cloned(),
-                must_wait: self.process_must_wait(pid),
+                must_wait: process_must_wait(pid, &possible, &waiting),
                 in_control: state.holder == Some(pid),
                 moved: last.is_some_and(|step| step.pid == pid || step.partner.is_some_and(|(other, _)| other == pid)),
                 status,
             }
         };
         process_statuses(program, &state).into_iter().map(view).collect()
-    }
-
-    /// Why a process that could move has to wait under the schedule that is followed, whatever it would do.
-    fn process_must_wait(&self, pid: u8) -> Option<MustWait> {
-        if !self.follows_schedule() {
-            return None;
-        }
-        let steps: Vec<Move> = self.possible().into_iter().map(|(step, _)| step).collect();
-        let takes_part = |step: &&Move| step.pid == pid || step.partner.is_some_and(|(partner, _)| partner == pid);
-        let own = steps.iter().filter(takes_part).map(|step| self.has_to_wait(&steps, step));
-        let waits: Option<Vec<MustWait>> = own.collect();
-        waits?.into_iter().find(|waits| waits.pid == pid)
     }
 
     /// All variables and channels: global ones, then those of each process, then the channels.

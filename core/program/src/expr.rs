@@ -61,6 +61,20 @@ pub enum BinaryOp {
     Or,
 }
 
+impl BinaryOp {
+    /// The comparison that says the same with its operands exchanged; other operators as they are.
+    #[must_use]
+    pub fn mirrored(self) -> Self {
+        match self {
+            Self::Less => Self::Greater,
+            Self::LessEqual => Self::GreaterEqual,
+            Self::Greater => Self::Less,
+            Self::GreaterEqual => Self::LessEqual,
+            other => other,
+        }
+    }
+}
+
 /// Tests of a channel's fill level. On a rendezvous channel the length is 0 and it is never full.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[expect(missing_docs, reason = "the names say it")]

@@ -6,8 +6,8 @@ use super::places::{Places, shown};
 use crate::as_state::as_state;
 use crate::chart::fingerprint;
 use fabius_machine::Machine;
-use fabius_program::{Move, ProcessId, Program, Watch};
-use fabius_search::restrict::{FixedOrder, Movers, Region, Wait, held, rank_of};
+use fabius_program::{Move, Process, ProcessId, Program, Watch};
+use fabius_search::restrict::{FixedOrder, Movers, PROCESSES_MAX, Region, Wait, held, rank_of};
 use fabius_witness::State;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -26,8 +26,8 @@ enum Rule {
     Waits(Places, Vec<(Wait, String)>),
     /// Only processes of the most important types of those that can move.
     Order(Places, FixedOrder),
-    /// Of each state that is reached under it, by fingerprint: who may move.
-    States(HashMap<u64, Vec<Movers>>),
+    /// Of each state that is reached under it, by fingerprint: who may move; nothing if two states have the same one.
+    States(HashMap<u64, Option<Vec<Movers>>>),
 }
 
 /// Why a step has to wait.
@@ -63,16 +63,14 @@ impl SafeSchedule {
         explored: &Explored,
         region: &Region,
     ) -> Self {
-        let (mut allowed, mut words) = (HashMap::new(), Vec::new());
+        let (mut allowed, mut words) = (HashMap::<u64, Option<Vec<Movers>>>::new(), Vec::new());
         for number in region.reached(&explored.graph) {
             explored.graph.recall(number, &mut words);
             let Some(view) = machine.view(&words) else { continue };
             let groups = explored.graph.groups_of(number).filter(|&group| region.allows(group));
             let movers: Vec<Movers> = groups.map(|group| explored.graph.group(group).movers).collect();
             let key = fingerprint(program, as_state(program, watch, &view));
-            // Of two states with one fingerprint nothing is said.
-            let known = allowed.entry(key).or_insert_with(|| movers.clone());
-            known.retain(|one| movers.contains(one));
+            allowed.entry(key).and_modify(|known| *known = None).or_insert(Some(movers));
         }
         let text = "a scheduler that looks at the whole state".to_owned();
         Self { program: Arc::clone(program), rule: Rule::States(allowed), text }
@@ -85,10 +83,9 @@ impl SafeSchedule {
 
     /// Whether it speaks of the processes of a program: one may watch a claim beside them, but they have the same statements.
     pub fn fits(&self, program: &Program) -> bool {
-        let same = |(own, other): (&fabius_program::Process, &fabius_program::Process)| {
-            let spans = |process: &fabius_program::Process| -> Vec<_> {
-                process.locations.iter().map(|location| location.span).collect()
-            };
+        let same = |(own, other): (&Process, &Process)| {
+            let spans =
+                |process: &Process| -> Vec<_> { process.locations.iter().map(|location| location.span).collect() };
             own.name == other.name && spans(own) == spans(other)
         };
         let (own, other) = (&self.program.processes, &program.processes);
@@ -97,10 +94,10 @@ impl SafeSchedule {
 
     /// Why a step has to wait in a state, if it has to; `possible` are the steps that the model allows there.
     ///
-    /// Nothing is decided inside an atomic sequence, and of a state that is not reached under the schedule, one that looks at whole
-    /// states says nothing.
+    /// Nothing is decided inside an atomic sequence, and where there are more processes than schedules are about. Of a state that is not
+    /// reached under it, a schedule that looks at whole states says nothing.
     pub fn forbids(&self, state: &State, possible: &[Move], step: &Move) -> Option<MustWait> {
-        if state.holder.is_some() {
+        if state.holder.is_some() || PROCESSES_MAX < state.processes.len() {
             return None;
         }
         match &self.rule {
@@ -108,8 +105,8 @@ impl SafeSchedule {
             Rule::Order(places, order) => self.is_less_important(places, order, state, possible, step),
             Rule::States(allowed) => {
                 let system = State { claim: None, ..state.visible(&self.program) };
-                let allowed = allowed.get(&fingerprint(&self.program, system))?;
-                let why = "an error could follow that no scheduler can avoid, or nobody could go on";
+                let allowed = allowed.get(&fingerprint(&self.program, system))?.as_ref()?;
+                let why = "after this step it is not known that every error can be avoided";
                 let is_allowed = allowed.contains(&movers(step));
                 (!is_allowed)
                     .then(|| MustWait { pid: step.pid, why: format!("{} waits: {why}", self.name(state, step.pid)) })
@@ -119,7 +116,7 @@ impl SafeSchedule {
 
     fn has_to_wait(&self, places: &Places, waits: &[(Wait, String)], state: &State, step: &Move) -> Option<MustWait> {
         let sites = places.sites_of(state);
-        let holds = |wait: &Wait, pid: u8| pid < 64 && held(&[*wait], &sites) & 1 << pid != 0;
+        let holds = |wait: &Wait, pid: u8| held(&[*wait], &sites) & 1 << pid != 0;
         let each = waits.iter().flat_map(|wait| movers(step).into_iter().flatten().map(move |pid| (wait, pid)));
         let mut found = each.filter(|((wait, _), pid)| holds(wait, *pid));
         found.next().map(|((_, text), pid)| MustWait { pid, why: text.clone() })
@@ -134,9 +131,12 @@ impl SafeSchedule {
         step: &Move,
     ) -> Option<MustWait> {
         let sites = places.sites_of(state);
-        let rank = |step: &Move| rank_of(movers(step), &sites, &order.kinds);
-        let first = possible.iter().min_by_key(|step| rank(step)).filter(|first| rank(first) < rank(step))?;
-        let (who, other) = (self.name(state, step.pid), self.name(state, first.pid));
+        let rank = |movers: Movers| rank_of(movers, &sites, &order.kinds);
+        let able = possible.iter().flat_map(movers).flatten();
+        let first = able
+            .min_by_key(|pid| rank([Some(*pid), None]))
+            .filter(|pid| rank([Some(*pid), None]) < rank(movers(step)))?;
+        let (who, other) = (self.name(state, step.pid), self.name(state, first));
         Some(MustWait { pid: step.pid, why: format!("{who} waits: {other} can move, and is more important") })
     }
 

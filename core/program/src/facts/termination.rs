@@ -233,7 +233,7 @@ fn limits(e: &Expr, slot: Slot, up: bool, depth: u32) -> Vec<i64> {
     let is_it = |e: &Expr| matches!(e, Expr::Load(place) if place.slot == slot && place.indices.is_empty());
     let (op, k) = match (number(left), number(right)) {
         (None, Some(k)) if is_it(left) => (*op, k),
-        (Some(k), None) if is_it(right) => (turned(*op), k),
+        (Some(k), None) if is_it(right) => (op.mirrored(), k),
         _ => return Vec::new(),
     };
     let limit = match (op, up) {
@@ -244,17 +244,6 @@ fn limits(e: &Expr, slot: Slot, up: bool, depth: u32) -> Vec<i64> {
         _ => None,
     };
     limit.into_iter().collect()
-}
-
-/// A comparison with its operands exchanged.
-fn turned(op: BinaryOp) -> BinaryOp {
-    match op {
-        BinaryOp::Less => BinaryOp::Greater,
-        BinaryOp::LessEqual => BinaryOp::GreaterEqual,
-        BinaryOp::Greater => BinaryOp::Less,
-        BinaryOp::GreaterEqual => BinaryOp::LessEqual,
-        other => other,
-    }
 }
 
 /// The value of an expression of constants.

@@ -190,12 +190,12 @@ pub(super) fn has_value(e: &Expr, names: &dyn Fn(&Expr, bool) -> bool) -> bool {
 }
 
 /// The channels that have a name that means the same in every state: global variables to which nothing is assigned.
-pub(super) struct Channels<'p> {
+pub(super) struct NamedChannels<'p> {
     program: &'p Program,
     assigned: BTreeSet<VariableId>,
 }
 
-impl<'p> Channels<'p> {
+impl<'p> NamedChannels<'p> {
     pub(super) fn of(program: &'p Program) -> Self {
         let mut assigned = BTreeSet::new();
         let statements = program.processes.iter().flat_map(|process| &process.statements);

@@ -12,7 +12,7 @@
 //! Where a condition cannot be evaluated, or an assertion fails, the run violates the claim, whatever follows. Propositions that no model
 //! makes true together are combined as well. So a claim may be refused that is invariant for the model at hand, but no other way round.
 
-use super::read::Channels;
+use super::read::NamedChannels;
 use crate::facts::atomic_sequences_terminate;
 use crate::{Action, BinaryOp, Expr, Formula, ProcessId, Program, UnaryOp};
 use std::collections::HashSet;
@@ -88,7 +88,7 @@ fn members(set: Set) -> impl Iterator<Item = usize> {
 /// Whether a formula shows at once that it makes no difference how often a state is repeated: it has no next-time operator, and its
 /// propositions have a value in every state. Where one has none, its claim may look there in the second of two equal states only.
 pub fn is_plainly_invariant(program: &Program, formula: &Formula) -> bool {
-    let (channels, mut open) = (Channels::of(program), vec![formula]);
+    let (channels, mut open) = (NamedChannels::of(program), vec![formula]);
     while let Some(formula) = open.pop() {
         match formula {
             Formula::Next(_) => return false,
@@ -121,7 +121,7 @@ fn letters(program: &Program, claim: ProcessId) -> Option<Alphabet> {
     if LOCATIONS_MAX <= process.locations.len() || !process.locals.is_empty() || process.provided.is_some() {
         return None;
     }
-    let (conditions, channels) = (process.conditions(), Channels::of(program));
+    let (conditions, channels) = (process.conditions(), NamedChannels::of(program));
     let taken_apart = propositions(&conditions, literals, &channels);
     let (propositions, fallible) = taken_apart.or_else(|| propositions(&conditions, as_they_are, &channels))?;
     // Where it is once it could not be evaluated, or an assertion failed, whatever follows.
@@ -184,7 +184,7 @@ fn letters(program: &Program, claim: ProcessId) -> Option<Alphabet> {
 fn propositions<'e>(
     conditions: &'e [Expr],
     of: fn(&Expr, u32) -> Option<Vec<&Expr>>,
-    channels: &Channels<'_>,
+    channels: &NamedChannels<'_>,
 ) -> Option<(Vec<&'e Expr>, Vec<&'e Expr>)> {
     let mut found = Vec::new();
     for condition in conditions {

@@ -280,7 +280,7 @@ impl Flow {
                 (Expr::Binary(op, a, b), _) if OPERATORS.contains(op) => match (&**a, &**b) {
                     (Expr::Load(place), Expr::Constant(value)) | (Expr::Constant(value), Expr::Load(place)) => {
                         open.extend(place.indices.iter().map(|index| (index, Role::Other)));
-                        let op = if b.constant().is_some() { *op } else { mirrored(*op) };
+                        let op = if b.constant().is_some() { *op } else { op.mirrored() };
                         if let Some(node) = Self::node(context, place.slot) {
                             self.ask(node, op, *value);
                         }
@@ -338,17 +338,6 @@ const OPERATORS: [BinaryOp; 6] = [
     BinaryOp::Equal,
     BinaryOp::NotEqual,
 ];
-
-/// The comparison with its operands exchanged.
-fn mirrored(op: BinaryOp) -> BinaryOp {
-    match op {
-        BinaryOp::Less => BinaryOp::Greater,
-        BinaryOp::LessEqual => BinaryOp::GreaterEqual,
-        BinaryOp::Greater => BinaryOp::Less,
-        BinaryOp::GreaterEqual => BinaryOp::LessEqual,
-        other => other,
-    }
-}
 
 /// What is answered to questions about a value.
 pub(super) fn answers(questions: &[Question], value: i32) -> Vec<bool> {
