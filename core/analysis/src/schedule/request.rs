@@ -12,8 +12,11 @@ const TRANSITIONS_SHARE: u64 = 2;
 const TRANSITIONS_MIN: u64 = 100_000;
 /// … and at most this many, …
 const TRANSITIONS_MAX: u64 = 400_000;
-/// … and this many once it is known that there is a schedule.
+/// … and this many once it is known that there is a schedule, or as many as the check allows, …
 const TRANSITIONS_ENOUGH: u64 = 200_000;
+/// … but at least this many. With four times as many, 3 of 111 models of the corpus with an error were told a schedule that is easier to
+/// follow, and small ones took up to four times as long.
+const TRANSITIONS_ENOUGH_MIN: u64 = 50_000;
 /// For each of them this many states are looked at to find waits, which takes a part of the time that they took, …
 const WORK_PER_TRANSITION: u64 = 2;
 /// … at least this many …
@@ -115,7 +118,11 @@ impl ScheduleRequest {
     /// After a check that listed this many transitions.
     pub fn after_check(transitions: u64) -> Self {
         let share = transitions / TRANSITIONS_SHARE;
-        Self { transitions_max: share.clamp(TRANSITIONS_MIN, TRANSITIONS_MAX), ..Self::default() }
+        Self {
+            transitions_max: share.clamp(TRANSITIONS_MIN, TRANSITIONS_MAX),
+            transitions_enough: share.clamp(TRANSITIONS_ENOUGH_MIN, TRANSITIONS_ENOUGH),
+            ..Self::default()
+        }
     }
 
     /// For somebody who asks for a schedule and waits for it: time and memory are the only limits of the exploration.

@@ -35,9 +35,9 @@ const LEFT_OUT_MIN_PERCENT: u64 = 50;
 /// model, is left out in hardly any state there, but its interleavings with all others are most of the whole model.
 const LEFT_OUT_OF_WHOLE_MIN_PERCENT: u64 = 90;
 /// Number of states of the whole model that are stored, for one that a trial stores, …
-const WHOLE_PER_TRIED: u64 = 4;
+const WHOLE_PER_TRIED: u64 = 2;
 /// … and this many of them are looked at.
-const WHOLE_DRAWN: u64 = 1_000;
+const WHOLE_DRAWN: u64 = 300;
 
 /// A reduction that is tried from time to time.
 pub struct Trials<'a> {
