@@ -96,6 +96,17 @@ impl Cache {
 
     /// Remembers what a check proved.
     pub fn remember(&self, loaded: &Loaded, settings: &Settings, outcome: &Outcome) {
+        let is_worth_it = |property: &PropertyReport| {
+            let proved = property.verdict == Verdict::Holds && property.exhaustive;
+            // More could be known with more time.
+            let is_short = property.vacuity.as_ref().is_some_and(|vacuity| vacuity.end == VacuityEnd::Stopped);
+            proved && !is_short && property.cached.is_none() && SECONDS_MIN <= property.seconds
+        };
+        let worth: Vec<&PropertyReport> =
+            outcome.report.properties.iter().filter(|property| is_worth_it(property)).collect();
+        if worth.is_empty() {
+            return;
+        }
         let Some(keys) = Keys::of(loaded, settings) else { return };
         // What else was found would be lost.
         let is_kept = |finding: &Finding| match finding.code {
@@ -107,18 +118,7 @@ impl Cache {
         if !outcome.findings.iter().all(is_kept) {
             return;
         }
-        for property in &outcome.report.properties {
-            let proved = property.verdict == Verdict::Holds && property.exhaustive;
-            // More could be known with more time.
-            let is_short = property.vacuity.as_ref().is_some_and(|vacuity| vacuity.end == VacuityEnd::Stopped);
-            if !proved
-                || is_short
-                || property.cached.is_some()
-                || property.seconds < SECONDS_MIN
-                || !keys.planned.contains(&property.name)
-            {
-                continue;
-            }
+        for property in worth.into_iter().filter(|property| keys.planned.contains(&property.name)) {
             let safety = property.kind == fabius_engine::report::PropertyClass::Safety;
             let unreached = outcome.findings.iter().filter(|finding| safety && finding.code == Code::Unreached);
             let anchored: Option<Vec<Value>> = unreached.map(|finding| told(finding, &keys.written)).collect();

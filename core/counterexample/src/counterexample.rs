@@ -16,8 +16,8 @@ use fabius_task::words::counted;
 use fabius_witness::format::{json, trail::trail};
 use fabius_witness::release::Prospect;
 use fabius_witness::{
-    Claim, CycleClaim, InLoop, InfiniteRun, ProcessStatus, Role, RunFairness, Trace, confirm_watching as walk,
-    propositions, shorten,
+    Claim, CycleClaim, Disagreement, InLoop, InfiniteRun, ProcessStatus, Role, RunFairness, Trace, check_watching,
+    confirm_watching as walk, propositions, shorten,
 };
 use std::sync::Arc;
 
@@ -239,9 +239,11 @@ pub fn confirm(loaded: &Loaded, program: &Arc<Program>, mut found: Found) -> Res
     if !found.as_found && found.path.len() <= CALMED_STEPS_MAX {
         found.path = shorten(program, found.watch, &found.path, claim, CALMING_STEPS_MAX);
     }
-    let trace = walked(program, &found)?;
-    let (told, watch, mut trace) =
-        as_written(loaded, program, &found).unwrap_or_else(|| (Arc::clone(program), found.watch, trace));
+    check_watching(program, found.watch, &found.path, claim).map_err(|why| is_none(&found, &why))?;
+    let (told, watch, mut trace) = match as_written(loaded, program, &found) {
+        Some(told) => told,
+        None => (Arc::clone(program), found.watch, walked(program, &found)?),
+    };
     match (&mut trace.infinite, found.fair_runs) {
         (Some(infinite), FairRuns::Known(fairness)) => infinite.set_fair_runs(fairness),
         (Some(infinite), FairRuns::CutShort) => infinite.set_fair_runs_unknown(),
@@ -265,11 +267,13 @@ pub fn confirm(loaded: &Loaded, program: &Arc<Program>, mut found: Found) -> Res
 /// # Errors
 /// The text of an internal error, if it is not what the search says.
 pub fn walked(program: &Arc<Program>, found: &Found) -> Result<Trace, String> {
-    let claim = found.claim();
-    walk(program, found.watch, &found.path, claim).map_err(|disagreement| {
-        let path = paste(&found.path);
-        internal_error(&format!("the counterexample found is none: {disagreement}\nclaim: {claim:?}\npath: {path}"))
-    })
+    walk(program, found.watch, &found.path, found.claim()).map_err(|why| is_none(found, &why))
+}
+
+/// The text of the internal error that a run is not what the search says.
+fn is_none(found: &Found, why: &Disagreement) -> String {
+    let (claim, path) = (found.claim(), paste(&found.path));
+    internal_error(&format!("the counterexample found is none: {why}\nclaim: {claim:?}\npath: {path}"))
 }
 
 /// The program as it is written, and the trace of the same run of it; `None` if there is none that the

@@ -6,6 +6,7 @@
 //! may name a label further down).
 
 use fabius_base::Span;
+use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -77,7 +78,7 @@ pub(crate) struct Names {
     /// Each spelling once.
     spellings: HashMap<Arc<str>, Spelling>,
     /// What a spelling means in exactly this scope.
-    in_scope: HashMap<(Spelling, Context, ScopeId), SymbolId>,
+    in_scope: FxHashMap<(Spelling, Context, ScopeId), SymbolId>,
     /// By spelling: what it means outside of all bodies, the last one.
     globals: Vec<Option<SymbolId>>,
     parents: Vec<ScopeId>,
@@ -93,7 +94,7 @@ impl Names {
         let mut names = Self {
             symbols: Vec::new(),
             spellings: HashMap::new(),
-            in_scope: HashMap::new(),
+            in_scope: FxHashMap::default(),
             globals: Vec::new(),
             parents: vec![ScopeId(0)],
             scope: ScopeId(0),

@@ -15,7 +15,7 @@ use fabius_program::{EdgeId, Program};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Finds included files: gets the name of the including file and the name as it is written, and
 /// returns the name to show and the text.
@@ -44,6 +44,8 @@ pub struct Loaded {
     language: &'static dyn Language,
     /// The text as its front end read it, from which the program as written can be made again; also of a faulty text.
     syntax: Option<Arc<dyn Syntax>>,
+    /// The program without any optimisation, once somebody asked for it; one for all copies.
+    written: Arc<OnceLock<Option<Arc<Program>>>>,
     /// What it takes to read the same text again.
     pub source: Arc<Source>,
     /// What its project says about it.
@@ -105,8 +107,8 @@ impl Loaded {
         if !self.optimized {
             return Some(Arc::clone(program));
         }
-        let syntax = self.syntax.as_ref()?;
-        syntax.lower(&self.map, &self.name, Form::AsWritten, &Cancel::new()).program.map(Arc::new)
+        let lower = |syntax: &dyn Syntax| syntax.lower(&self.map, &self.name, Form::AsWritten, &Cancel::new()).program;
+        self.written.get_or_init(|| self.syntax().and_then(lower).map(Arc::new)).clone()
     }
 
     /// The same model with all optimisations, from the same texts; no file is read again.
@@ -261,6 +263,7 @@ fn read(
         expectations,
         language,
         syntax: Some(syntax),
+        written: Arc::default(),
         source,
         project: None,
     }
@@ -347,6 +350,7 @@ pub fn unreadable(name: &str, why: &str) -> Loaded {
         expectations: Vec::new(),
         language: language_of(name),
         syntax: None,
+        written: Arc::default(),
         source: Arc::default(),
         project: None,
     }

@@ -133,13 +133,39 @@ pub fn confirm_watching(
     path: &[Move],
     claim: Claim,
 ) -> Result<Trace, Box<Disagreement>> {
+    match walk(program, watch, path, claim)? {
+        Some((walk, initial)) => Ok(walk.told(claim, &initial)),
+        None => Ok(stillborn(claim)),
+    }
+}
+
+/// As [`confirm_watching`], for a path of which nothing is told: why it shows what is claimed takes longer to say than to see.
+///
+/// # Errors
+/// The first thing that is not as claimed.
+pub fn check_watching(
+    program: &Arc<Program>,
+    watch: Watch,
+    path: &[Move],
+    claim: Claim,
+) -> Result<(), Box<Disagreement>> {
+    walk(program, watch, path, claim).map(|_| ())
+}
+
+/// A walk along a path that shows what is claimed, and the initial state; nothing where that cannot be computed, as claimed.
+fn walk<'a>(
+    program: &'a Arc<Program>,
+    watch: Watch,
+    path: &[Move],
+    claim: Claim,
+) -> Result<Option<(Walk<'a>, State)>, Box<Disagreement>> {
     let claimed_fault = match claim {
         Claim::Fault(fault) => Some(fault),
         _ => None,
     };
     let initial = match State::watching(program, watch) {
         Ok(state) => state,
-        Err(fault) if path.is_empty() && claimed_fault == Some(fault) => return Ok(stillborn(claim)),
+        Err(fault) if path.is_empty() && claimed_fault == Some(fault) => return Ok(None),
         Err(found) => return Err(Box::new(Disagreement::Initial { claimed: claimed_fault, found: Some(found) })),
     };
     if path.is_empty() && claimed_fault.is_some() {
@@ -159,7 +185,9 @@ pub fn confirm_watching(
         walk.advance(*step, if index + 1 == path.len() { claimed_fault } else { None }, index + 1 == path.len())?;
     }
     walk.mark_cycle(claim, path.len());
-    walk.conclude(claim, &initial)
+    walk.state = settled(program, &walk.state);
+    walk.shows(claim)?;
+    Ok(Some((walk, initial)))
 }
 
 /// The states along a path, the initial one first; ends early if a step is not possible.
@@ -223,23 +251,16 @@ impl Walk<'_> {
         Ok(())
     }
 
-    fn conclude(mut self, claim: Claim, initial: &State) -> Result<Trace, Box<Disagreement>> {
-        self.state = settled(self.program, &self.state);
-        let (length, taken) = (self.steps.len(), self.steps.taken());
-        let steps = std::mem::replace(&mut self.steps, Recorder::new(&Arc::default())).finish();
-        let mut explanation = None;
-        let mut cycle_start = None;
-        let mut infinite = None;
+    /// Whether the end of the path is as claimed.
+    fn shows(&self, claim: Claim) -> Result<(), Box<Disagreement>> {
         match claim {
-            Claim::InvalidEnd => {
-                let found = ending(self.program, &self.state);
-                if found != Ending::Invalid {
-                    return Err(Box::new(Disagreement::NotAnInvalidEnd(found)));
-                }
-                explanation = Some(explain(self.program, &self.state, steps.backwards()));
-            }
+            Claim::InvalidEnd => match ending(self.program, &self.state) {
+                Ending::Invalid => Ok(()),
+                found => Err(Box::new(Disagreement::NotAnInvalidEnd(found))),
+            },
             Claim::Cycle { start, shows } => {
                 let stops = || self.watch.acceptance && stops_accepting(self.program, self.watch, &self.state);
+                let length = self.steps.len();
                 let closes = match length.checked_sub(start) {
                     None => false,
                     Some(0) => stops(),
@@ -248,9 +269,22 @@ impl Walk<'_> {
                 if !closes {
                     return Err(Box::new(Disagreement::NoCycle));
                 }
-                if start < length {
-                    self.round.check(shows)?;
-                }
+                if start < length { self.round.check(shows) } else { Ok(()) }
+            }
+            Claim::Fault(_) | Claim::Reaches => Ok(()),
+        }
+    }
+
+    /// The trace, with why the end is as claimed.
+    fn told(mut self, claim: Claim, initial: &State) -> Trace {
+        let taken = self.steps.taken();
+        let steps = std::mem::replace(&mut self.steps, Recorder::new(&Arc::default())).finish();
+        let mut explanation = None;
+        let mut cycle_start = None;
+        let mut infinite = None;
+        match claim {
+            Claim::InvalidEnd => explanation = Some(explain(self.program, &self.state, steps.backwards())),
+            Claim::Cycle { shows, .. } => {
                 cycle_start = Some(taken + 1 - self.summary.steps);
                 let (explained, stop) = self.explain(shows, &steps);
                 (infinite, explanation) = (Some(explained), stop);
@@ -258,17 +292,7 @@ impl Walk<'_> {
             Claim::Fault(_) | Claim::Reaches => {}
         }
         let (start, last) = (snapshot(self.program, initial), snapshot(self.program, &self.state));
-        Ok(Trace {
-            claim,
-            steps,
-            start,
-            last,
-            cycle_start,
-            explanation,
-            infinite,
-            propositions: Vec::new(),
-            ribbon: None,
-        })
+        Trace { claim, steps, start, last, cycle_start, explanation, infinite, propositions: Vec::new(), ribbon: None }
     }
 
     /// Explains a cycle that closes; one in which the system does not move, as the state that it is.

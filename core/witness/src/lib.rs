@@ -31,7 +31,7 @@ mod round;
 mod values;
 
 pub use blocked::{ProcessStatus, Reason, Waiting, process_statuses};
-pub use confirm::{Claim, CycleClaim, Disagreement, confirm, confirm_watching, states_along};
+pub use confirm::{Claim, CycleClaim, Disagreement, check_watching, confirm, confirm_watching, states_along};
 pub use evaluate::{Overflow, Unreadable, value_of};
 pub use execute::{Event, Happening, StoredAt};
 pub use explain::{Cause, Explanation, explain};

@@ -2,6 +2,7 @@
 
 use super::{El, Label, LabelRef};
 use crate::names::{Names, ScopeId};
+use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use std::sync::Arc;
 #[derive(Debug, Default)]
 pub(crate) struct Labels {
     list: Vec<Label>,
-    by_element: HashMap<El, Vec<usize>>,
+    by_element: FxHashMap<El, Vec<usize>>,
     /// By process type.
     bodies: Vec<Body>,
 }

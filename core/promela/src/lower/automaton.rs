@@ -9,7 +9,8 @@ use fabius_base::{Code, Finding, Span};
 use fabius_program::{
     Action, Edge, Expr, Location, LocationId, Place, Process, ProcessId, ProcessKind, Slot, Statement, StatementId,
 };
-use std::collections::{BTreeMap, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 
 /// A process type with its edges, and the location of each state number.
 pub(super) struct Automaton {
@@ -38,7 +39,7 @@ pub(super) fn build(
     let merged = std::mem::take(&mut table.merged);
     check(flow, &draft, &transitions);
     warn_of_invisible_labels(flow, index);
-    let states: HashMap<u32, Span> = elements.iter().map(|el| (flow.el(*el).state, flow.el(*el).head.span)).collect();
+    let states: FxHashMap<u32, Span> = elements.iter().map(|el| (flow.el(*el).state, flow.el(*el).head.span)).collect();
     let mut labels = labels(flow, index);
     let roots = if matches!(draft.kind, ProcessKind::Trace | ProcessKind::NoTrace) {
         // What an event trace forbids, or does not know, leads to its closing brace.
@@ -48,7 +49,7 @@ pub(super) fn build(
     };
     let locations = reachable(flow, index, roots, &transitions);
     let mut process = empty(draft);
-    let mut statements: HashMap<El, StatementId> = HashMap::new();
+    let mut statements: FxHashMap<El, StatementId> = FxHashMap::default();
     let mut edges = Vec::new();
     for (&state, &id) in &locations {
         let start = first_edge + edges.len() as u32;
@@ -99,8 +100,8 @@ fn empty(draft: Draft) -> Process {
 }
 
 /// The labels on each state of a process type.
-fn labels(flow: &Flow, process: u32) -> HashMap<u32, Vec<String>> {
-    let mut labels: HashMap<u32, Vec<String>> = HashMap::new();
+fn labels(flow: &Flow, process: u32) -> FxHashMap<u32, Vec<String>> {
+    let mut labels: FxHashMap<u32, Vec<String>> = FxHashMap::default();
     for label in flow.labels.of(process).filter(|label| !label.moved && !label.at.name.starts_with(':')) {
         labels.entry(flow.el(label.el).state).or_default().push(label.at.name.to_string());
     }
@@ -135,7 +136,7 @@ fn reachable(
     found
 }
 
-fn statement(flow: &mut Flow, names: &Names, transition: &Transition, merged: &HashMap<El, Vec<El>>) -> Statement {
+fn statement(flow: &mut Flow, names: &Names, transition: &Transition, merged: &FxHashMap<El, Vec<El>>) -> Statement {
     let el = transition.el;
     let action = match transition.forward {
         Forward::Else => Action::Else,

@@ -5,7 +5,7 @@ use crate::names::Names;
 use crate::optimise::facts;
 use fabius_base::{Code, Finding, Span};
 use fabius_program::{Action, Block, BlockExit, BlockNode, BlockOption, Expr};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// Jumps in a row that are followed before they are taken for a circle.
 const JUMPS_MAX: u32 = 500;
@@ -15,13 +15,14 @@ pub(super) struct Builder<'a> {
     flow: &'a mut Flow,
     names: &'a Names,
     nodes: Vec<BlockNode>,
-    by_element: HashMap<El, u32>,
+    by_element: FxHashMap<El, u32>,
     waiting: Vec<(El, u32)>,
 }
 
 impl<'a> Builder<'a> {
     pub fn build(flow: &'a mut Flow, names: &'a Names, body: Seq) -> Block {
-        let mut builder = Self { flow, names, nodes: Vec::new(), by_element: HashMap::new(), waiting: Vec::new() };
+        let mut builder =
+            Self { flow, names, nodes: Vec::new(), by_element: FxHashMap::default(), waiting: Vec::new() };
         let first = builder.flow.first(body);
         builder.entry(first);
         while let Some((el, index)) = builder.waiting.pop() {

@@ -7,7 +7,7 @@
 use crate::flow::{ATOM, D_ATOM, El, Flow, LAST_ATOM, Label, LabelRef, Node, Seq};
 use crate::names::Names;
 use fabius_program::{Action, Expr};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What a transition does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,13 +49,13 @@ pub(crate) struct Table<'a> {
     names: &'a Names,
     process: u32,
     merging: bool,
-    done: HashSet<El>,
+    done: FxHashSet<El>,
     /// By state.
     pub transitions: Vec<Vec<Transition>>,
     /// By state.
     pub marks: Vec<Marks>,
     /// Steps that are executed together: the ones after the first, by the first.
-    pub merged: HashMap<El, Vec<El>>,
+    pub merged: FxHashMap<El, Vec<El>>,
     moved_labels: u32,
 }
 
@@ -68,10 +68,10 @@ impl<'a> Table<'a> {
             names,
             process,
             merging,
-            done: HashSet::new(),
+            done: FxHashSet::default(),
             transitions: vec![Vec::new(); states],
             marks: Vec::new(),
-            merged: HashMap::new(),
+            merged: FxHashMap::default(),
             moved_labels: 1,
         };
         table.put_sequence(body);
@@ -380,8 +380,8 @@ impl<'a> Table<'a> {
             }
             let own = self.transitions[state].clone();
             let mut front: Vec<Transition> = Vec::new();
-            let mut there: HashSet<El> = own.iter().map(|t| t.el).collect();
-            let mut met = HashSet::new();
+            let mut there: FxHashSet<El> = own.iter().map(|t| t.el).collect();
+            let mut met = FxHashSet::default();
             for escape in own.iter().flat_map(|t| t.escapes.iter().rev()).filter(|escape| met.insert(**escape)) {
                 let new = self.list(*escape).iter().filter(|transition| there.insert(transition.el));
                 front.extend(new.map(|transition| Transition { escape: *escape, ..transition.clone() }));

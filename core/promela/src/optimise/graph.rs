@@ -5,7 +5,7 @@ use super::facts::Uses;
 use crate::flow::{El, Flow, Node, Seq};
 use crate::names::Names;
 use fabius_program::{Action, Expr};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// An edge.
 #[derive(Clone, Debug)]
@@ -28,8 +28,8 @@ pub(super) struct State {
 pub(super) struct Graph {
     /// In the order in which they were met.
     pub states: Vec<State>,
-    index: HashMap<u32, usize>,
-    done: HashSet<El>,
+    index: FxHashMap<u32, usize>,
+    done: FxHashSet<El>,
 }
 
 impl Graph {
@@ -45,7 +45,7 @@ impl Graph {
     #[cfg(test)]
     pub fn of_states(states: Vec<State>) -> Self {
         let index = (0..states.len()).map(|number| (number as u32, number)).collect();
-        Self { states, index, done: HashSet::new() }
+        Self { states, index, done: FxHashSet::default() }
     }
 
     pub fn state(&self, number: u32) -> Option<&State> {
