@@ -239,10 +239,13 @@ pub fn confirm(loaded: &Loaded, program: &Arc<Program>, mut found: Found) -> Res
     if !found.as_found && found.path.len() <= CALMED_STEPS_MAX {
         found.path = shorten(program, found.watch, &found.path, claim, CALMING_STEPS_MAX);
     }
-    check_watching(program, found.watch, &found.path, claim).map_err(|why| is_none(&found, &why))?;
+    check(program, &found)?;
     let (told, watch, mut trace) = match as_written(loaded, program, &found) {
         Some(told) => told,
-        None => (Arc::clone(program), found.watch, walked(program, &found)?),
+        None => {
+            let trace = walk(program, found.watch, &found.path, claim).map_err(|why| is_none(&found, &why))?;
+            (Arc::clone(program), found.watch, trace)
+        }
     };
     match (&mut trace.infinite, found.fair_runs) {
         (Some(infinite), FairRuns::Known(fairness)) => infinite.set_fair_runs(fairness),
@@ -262,12 +265,12 @@ pub fn confirm(loaded: &Loaded, program: &Arc<Program>, mut found: Found) -> Res
     Ok(Counterexample { finding, trace, path: found.path, loop_start, told, watch, report })
 }
 
-/// The run that was found, as the reference interpreter walks it.
+/// Whether the reference interpreter can walk the run that was found, and it shows what the search says.
 ///
 /// # Errors
-/// The text of an internal error, if it is not what the search says.
-pub fn walked(program: &Arc<Program>, found: &Found) -> Result<Trace, String> {
-    walk(program, found.watch, &found.path, found.claim()).map_err(|why| is_none(found, &why))
+/// The text of an internal error, if not.
+pub fn check(program: &Arc<Program>, found: &Found) -> Result<(), String> {
+    check_watching(program, found.watch, &found.path, found.claim()).map_err(|why| is_none(found, &why))
 }
 
 /// The text of the internal error that a run is not what the search says.

@@ -11,7 +11,7 @@ mod replay;
 mod target;
 mod truth;
 
-pub use counterexample::{Counterexample, ErrorKind, FairRuns, Found, Shorter, confirm, place_of, walked};
+pub use counterexample::{Counterexample, ErrorKind, FairRuns, Found, Shorter, check, confirm, place_of};
 pub use elaborate::{Elaborated, elaborate};
 pub use replay::{Blocked, Identity, NamedStep, Replay, Retraced, Retracing, name_steps, statements};
 pub use target::{ExplorationTarget, Run, read_trail};

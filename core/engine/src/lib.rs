@@ -11,6 +11,7 @@ pub mod contexts;
 mod deepening;
 mod delayed;
 mod liveness;
+mod near;
 mod outcome;
 pub mod partitioned;
 mod portfolio;

@@ -1,5 +1,6 @@
 //! One search of the reachable states, in some order, over some store.
 
+use crate::near::run_near;
 use crate::task::Either;
 use fabius_audit::{Auditable, Audited, Stops, audit};
 use fabius_base::Limits;
@@ -148,7 +149,8 @@ impl Joined {
 }
 
 /// Looks for the shortest run to the violation with a key, as far as a budget goes that depends on `work`, the transitions of the
-/// search that found it: such a run if there is one, and the one found with what is known of it.
+/// search that found it; where that is not enough, for a shorter one near the one found, as far as the same budget goes: such a run if there
+/// is one, and the one found with what is known of it.
 ///
 /// Which violation a long search finds first may depend on the pace of its threads, and on their number; then the nearest one of any
 /// kind is shown, which does not.
@@ -185,7 +187,12 @@ pub(crate) fn shortest(
             let shorter = Found { wrong, path: nearest.path, shorter: Shorter::None, ..found.clone() };
             Either { shorter: Some(shorter), found }
         }
-        None => Either { shorter: None, found: Found { shorter: Shorter::CutShort, ..found } },
+        None => {
+            let transitions = task.settings.clarify_transitions(work);
+            let (shorter, known) = run_near(task, machine, &found, key, transitions, context);
+            let found = Found { shorter: known, ..found };
+            Either { shorter: shorter.map(|shorter| Found { shorter: known, ..shorter }), found }
+        }
     }
 }
 

@@ -1,8 +1,9 @@
 //! A shorter run than the one that a search for infinite runs found, as far as a budget goes, and what fair runs do.
 
+use crate::near::infinite_run_near;
 use crate::task::{Checked, Either, Job};
 use fabius_base::Limits;
-use fabius_counterexample::{FairRuns, Found, Shorter, walked};
+use fabius_counterexample::{FairRuns, Found, Shorter, check};
 use fabius_model::{Budget, SearchedMachine, listed};
 use fabius_observe::{CheckContext, EngineObserver, Goal, Task};
 use fabius_program::{CLAIM_PID, Move, meaning::Fault};
@@ -74,7 +75,7 @@ pub(crate) fn shortest(
     goal: cycle::Goal,
     machine: &mut SearchedMachine,
     found: &Run,
-    budget: u64,
+    transitions: u64,
     context: &mut CheckContext<'_>,
 ) -> (Option<Run>, Shorter) {
     let steps = length(found);
@@ -84,13 +85,19 @@ pub(crate) fn shortest(
     if steps == 0 {
         return (None, Shorter::None);
     }
-    let budget = Budget::new(budget, machine);
+    let budget = Budget::new(transitions, machine);
     let mut shortening = Shortening { task, goal, machine, context, budget, best: steps, found: None };
     let proved = shortening.look(&ProcessSet::EMPTY, steps + 1, Some(STATES_SOON)) || {
         shortening.look_without_some(processes(found));
         shortening.look(&ProcessSet::EMPTY, shortening.best + 1, None)
     };
-    (shortening.found, if proved { Shorter::None } else { Shorter::CutShort })
+    if proved {
+        return (shortening.found, Shorter::None);
+    }
+    let Shortening { machine, context, found: shorter, .. } = shortening;
+    let best = shorter.as_ref().unwrap_or(found);
+    let (nearer, is_shortest) = infinite_run_near(task, goal, machine, best, transitions, context);
+    (nearer.or(shorter), if is_shortest { Shorter::None } else { Shorter::CutShort })
 }
 
 /// A search for a shorter run, step by step.
@@ -136,7 +143,7 @@ impl Shortening<'_, '_, '_> {
         let settings = search::Settings { limits, stop_at: StopAt::First, cancel: self.context.cancel.clone() };
         let mut engine_observer =
             EngineObserver::new(self.task, self.context, Goal::ShorterRun, self.machine.places(), None);
-        let question = CycleQuestion { goal: self.goal, fairness: fairness(self.task) };
+        let question = question_of(self.task, self.goal);
         let bounds = ShortestBounds { steps: bound, work_max: self.budget.transitions() };
         let shortest = cycle::shortest(self.machine, &mut engine_observer, &settings, question, resting, bounds);
         self.budget.spend(shortest.work);
@@ -146,6 +153,11 @@ impl Shortening<'_, '_, '_> {
         }
         shortest.proved
     }
+}
+
+/// Which runs count.
+pub(crate) fn question_of(task: &Task<'_>, goal: cycle::Goal) -> CycleQuestion {
+    CycleQuestion { goal, fairness: fairness(task) }
 }
 
 /// How fair the runs are that count.
@@ -188,7 +200,7 @@ fn fair_runs(
         let completeness = outcome.completeness;
         match (outcome.into_first(), completeness) {
             (Some(found), _) => {
-                walked(&query.program, &Found { fairness: satisfied, ..Found::of_cycle(query, found, None) })?;
+                check(&query.program, &Found { fairness: satisfied, ..Found::of_cycle(query, found, None) })?;
                 return Ok(FairRuns::Known(satisfied));
             }
             (None, Completeness::Exhaustive) if 0 < machine.cut_runs().seen() => return Ok(FairRuns::NotAsked),
@@ -216,7 +228,7 @@ fn parts(found: &Run) -> (&[Move], &[Move]) {
 }
 
 /// How many steps the processes take in a run, in its loop once.
-fn length(found: &Run) -> u64 {
+pub(crate) fn length(found: &Run) -> u64 {
     let (stem, cycle) = parts(found);
     stem.iter().chain(cycle).filter(|step| step.pid != CLAIM_PID).count() as u64
 }

@@ -3,6 +3,7 @@
 //!
 //! * [`depth_first`] and [`breadth_first`] are the algorithms; each is a function that takes a
 //!   [`Model`], a [`Store`], an [`Observer`] and [`Settings`], and returns an [`Outcome`].
+//! * [`near`] has the states near a path, among which a shorter one is looked for.
 //! * [`best_first`] looks for deadlocks where a guide expects them.
 //! * [`cycle`] has the searches for runs that go on for ever: acceptance cycles and livelocks.
 //! * [`executions`] counts and lists executions up to the order of independent steps.
@@ -28,6 +29,7 @@ mod expansion;
 pub mod iterative_map;
 mod macro_stack;
 pub mod model;
+pub mod near;
 mod numbered_states;
 pub mod observer;
 mod origins;
@@ -49,6 +51,7 @@ pub use breadth_first::breadth_first;
 pub use cycle::{CycleOutcome, Fairness, Found, Goal};
 pub use depth_first::depth_first;
 pub use model::{Ending, Marks, Model, Next, ProcessSet, Processes, Reducible};
+pub use near::Near;
 pub use observer::{Observer, Quiet, Settings};
 pub use outcome::{
     Completeness, Coverage, Outcome, Round, SampleStatistics, SearchOutcome, Statistics, StopAt, Violation,

@@ -83,6 +83,26 @@ fn a_found_run_is_shortened_whatever_the_time_as_far_as_the_work_allows() {
     assert_eq!(told, Some("A shorter run may exist: the search for one was cut short."));
 }
 
+/// A depth-first search turns the wheels through all their states before each step that matters, and many states are near the initial one.
+const WHEELS: &str = "byte wheel[2]; bool done[8]; byte count;
+    active [8] proctype once() { atomic { done[_pid] = true; count++; assert(count < 8) } }
+    active proctype a() { do :: wheel[0] = (wheel[0] + 1) % 12 od }
+    active proctype b() { do :: wheel[1] = (wheel[1] + 1) % 12 od }";
+
+#[test]
+fn where_a_shortest_run_is_too_far_a_shorter_one_is_found_near_the_one_found() {
+    let steps_with = |clarify_transitions_max: u64| {
+        let settings = Settings { reduction: false, clarify_transitions_max, ..Settings::default() };
+        let violation = &run(WHEELS, &settings).report.properties[0].violations[0];
+        (violation.steps, violation.shortest)
+    };
+    let (found, _) = steps_with(0);
+    let (shortest, is_shortest) = steps_with(1_000_000);
+    let (near, is_near_shortest) = steps_with(4_000);
+    assert!(is_shortest && !is_near_shortest && 10 * shortest < found);
+    assert!(near < 2 * shortest, "{found} {near} {shortest}");
+}
+
 #[test]
 fn of_merged_assertions_the_one_that_fails_is_shown() {
     let text = "byte y; byte a[2];\nproctype K() {\ntop: atomic {\n  assert(y == 0);\n  assert(a[1] == 1);\n  y = 0 };\n  goto top }\ninit { run K() }";
@@ -230,23 +250,37 @@ fn a_very_long_run_is_reported_by_its_two_ends() {
     assert_eq!(short.report.properties[0].violations[0].steps_left_out, 0);
 }
 
-/// Checks safety: the report, and the transitions that were listed to find a violation and to find a shorter run.
-fn shortened(text: &str, clarify_transitions_max: u64, search: Order) -> (PropertyReport, [u64; 2]) {
+/// Transitions that were listed to find a shorter run.
+struct Listed {
+    /// Among all runs.
+    everywhere: u64,
+    /// Near the one found.
+    near: u64,
+}
+
+/// Checks safety: the report, and what was listed to find a shorter run.
+fn shortened(text: &str, clarify_transitions_max: u64, search: Order) -> (PropertyReport, Listed) {
     let loaded = load("m.pml", text.to_owned(), &[], &mut |_, _| None, &Settings::default());
-    let (properties, mut listed, mut goal) = (vec!["safety".to_owned()], [0; 2], Goal::Violation);
+    let (properties, mut searches) = (vec!["safety".to_owned()], Vec::new());
     // Only the main search: another one would find another run.
     let pauses = Pauses { first: u64::MAX, growth: 2 };
     let settings = Settings { clarify_transitions_max, search, properties, pauses, ..Settings::default() };
     let mut observe = |event| match event {
-        Event::Searching { goal: next, .. } => goal = next,
-        Event::Progress { progress, .. } => listed[usize::from(goal == Goal::ShorterRun)] = progress.transitions,
+        Event::Searching { goal, .. } => searches.push((goal, 0)),
+        Event::Progress { progress, .. } => {
+            searches.last_mut().expect("a search began").1 = progress.transitions;
+        }
         _ => {}
     };
     let cancel = Cancel::new();
     let context = &mut CheckContext { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut observe, controls: None };
     let mut outcome = check(&loaded, &settings, context);
     assert_eq!(outcome.failure, None, "{text}");
-    (outcome.report.properties.swap_remove(0), listed)
+    let listed: Vec<u64> =
+        searches.iter().filter(|(goal, _)| *goal == Goal::ShorterRun).map(|(_, listed)| *listed).collect();
+    let everywhere = listed.first().copied().unwrap_or(0);
+    let near = listed.iter().skip(1).sum();
+    (outcome.report.properties.swap_remove(0), Listed { everywhere, near })
 }
 
 #[test]
@@ -262,12 +296,13 @@ fn a_shortened_counterexample_is_never_longer_and_the_budget_is_obeyed() {
         let [long, short] = [&as_found, &best].map(|report| report.violations[0].steps);
         assert!(short <= long && as_found.verdict == Verdict::Violated, "{text}");
         for max in [0, 1, 5_000, 1_500_000] {
-            let (report, [_, listed]) = shortened(&text, max, Order::default());
+            let (report, listed) = shortened(&text, max, Order::default());
             let [violation] = report.violations.as_slice() else { panic!("one violation: {text}") };
             assert!(short <= violation.steps && violation.steps <= long, "{short} {} {long}: {text}", violation.steps);
             assert!(!violation.shortest || violation.steps == short, "{text}");
             // A search asks for its limits every 1 024 steps.
-            assert!(listed <= max + 2 * 1_024, "{listed} of {max}: {text}");
+            assert!(listed.everywhere <= max + 2 * 1_024, "{} of {max}: {text}", listed.everywhere);
+            assert!(listed.near <= max / 2 + 2 * 1_024, "{} of {max}: {text}", listed.near);
         }
     }
 }
@@ -277,11 +312,12 @@ fn a_shorter_run_is_looked_for_in_proportion_to_the_search_that_found_one() {
     // The run found is the only one, and the states in the way are many.
     let beside = "active [3] proctype B() { byte b; do :: b < 200 -> b++ :: b > 0 -> b-- od }\n";
     let text = format!("byte n; active proctype A() {{ do :: n < 60 -> n++ :: else -> assert(false) od }}\n{beside}");
-    let (report, [_, listed]) = shortened(&text, 1_500_000, Order::default());
+    let (report, Listed { everywhere, near }) = shortened(&text, 1_500_000, Order::default());
     let [violation] = report.violations.as_slice() else { panic!("one violation") };
     let budget = Settings::default().clarify_transitions(report.transitions);
     assert_eq!(budget, 15 * report.transitions + 100_000);
-    assert!(!violation.shortest && budget - 2 * 1_024 <= listed && listed <= budget + 2 * 1_024, "{listed} {budget}");
+    assert!(!violation.shortest && budget.abs_diff(everywhere) <= 2 * 1_024, "{everywhere} {budget}");
+    assert!(0 < near && near <= budget / 2 + 2 * 1_024, "{near} {budget}");
     assert_eq!(Settings::default().clarify_transitions(20_000), 400_000);
     assert_eq!(Settings::default().clarify_infinite_transitions(20_000), 600_000);
     assert_eq!(Settings::default().clarify_transitions(u64::MAX), 1_500_000);
