@@ -4,13 +4,17 @@ use crate::answers::{self, Args};
 use crate::debuggee::{Debuggee, Moved};
 use crate::launch::{Checked, Launch, Model, Opened};
 use crate::points::{Hit, Points};
+use crate::protocol::{
+    Answer, Evaluation, Event, InvalidatedArea, Output, OutputCategory, Place, Position, StartMethod, StopReason,
+    Stopped, ThreadReason,
+};
 use crate::repl;
 use crate::run::{Halt, OutputLine, Run, RunUntil};
 use crate::show;
 use crate::wire::{Incoming, Request, Writer};
 use fabius_base::Cancel;
 use fabius_explore::{Exploration, Until};
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::io::Write;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError};
 
@@ -87,7 +91,7 @@ impl<W: Write> Adapter<W> {
                         return true;
                     }
                 }
-                Incoming::Garbage(why) => self.tell("important", &why),
+                Incoming::Garbage(why) => self.tell(OutputCategory::Important, &why),
                 Incoming::Opened(opened) => self.opened(*opened),
                 Incoming::Checked(checked) => self.checked(*checked),
                 Incoming::End => {
@@ -104,23 +108,23 @@ impl<W: Write> Adapter<W> {
             "initialize" => self.initialize(request),
             "disconnect" => {
                 self.cancel();
-                self.out.answer(request, Ok(Value::Null));
+                self.done(request);
                 return Goes::Over;
             }
             _ if !self.initialized => self.refuse(request, "the first request is `initialize`"),
             "launch" | "restart" => self.launch(request),
             "attach" => self.refuse(request, "a model is launched, there is nothing to attach to"),
-            "cancel" => self.out.answer(request, Ok(Value::Null)),
+            "cancel" => self.done(request),
             "configurationDone" => {
                 self.configured = true;
-                self.out.answer(request, Ok(Value::Null));
+                self.done(request);
                 self.begin_if_ready();
             }
             "terminate" => {
                 self.cancel();
                 (self.run, self.debuggee) = (None, None);
-                self.out.answer(request, Ok(Value::Null));
-                self.out.event("terminated", Value::Null);
+                self.done(request);
+                self.out.event(Event::Terminated {});
             }
             _ => self.on_debuggee(request),
         }
@@ -131,10 +135,14 @@ impl<W: Write> Adapter<W> {
         self.out.answer(request, Err(why.to_owned()));
     }
 
+    fn done(&mut self, request: &Request) {
+        self.out.answer(request, Ok(Answer::Done {}));
+    }
+
     fn initialize(&mut self, request: &Request) {
         self.initialized = true;
         self.client_refreshes = request.arguments["supportsInvalidatedEvent"].as_bool() == Some(true);
-        self.out.answer(request, Ok(answers::capabilities()));
+        self.out.answer(request, Ok(Answer::Capabilities(Box::new(answers::capabilities()))));
     }
 
     // ---- opening ----
@@ -177,7 +185,7 @@ impl<W: Write> Adapter<W> {
         match found.and_then(|model| self.prepare(launch, model)) {
             Ok(()) => {
                 if request.command != "restart" {
-                    self.out.event("initialized", Value::Null);
+                    self.out.event(Event::Initialized {});
                 }
                 self.begin_if_ready();
             }
@@ -192,7 +200,7 @@ impl<W: Write> Adapter<W> {
     fn prepare(&mut self, launch: Launch, model: Model) -> Result<(), String> {
         let Model { loaded, exploration, reopened } = model;
         for note in &reopened.remarks {
-            self.tell("important", note);
+            self.tell(OutputCategory::Important, note);
         }
         let Some(opening) = &mut self.opening else { return Ok(()) };
         opening.ready = !launch.needs_check();
@@ -222,7 +230,7 @@ impl<W: Write> Adapter<W> {
                 let request = opening.request.clone();
                 (self.opening, self.debuggee) = (None, None);
                 self.out.answer(&request, Err(why));
-                self.out.event("terminated", Value::Null);
+                self.out.event(Event::Terminated {});
             }
         }
     }
@@ -233,15 +241,15 @@ impl<W: Write> Adapter<W> {
             return;
         }
         let (Some(opening), Some(debuggee)) = (self.opening.take(), &mut self.debuggee) else { return };
-        self.out.answer(&opening.request, Ok(Value::Null));
+        self.out.answer(&opening.request, Ok(Answer::Done {}));
         debuggee.settle();
         debuggee.points.begin();
         let name = debuggee.launch.program.display().to_string();
-        self.out.event("process", json!({ "name": name, "startMethod": "launch", "isLocalProcess": true }));
+        self.out.event(Event::Process { name, start_method: StartMethod::Launch, is_local_process: true });
         let stays = debuggee.launch.stop_on_entry.unwrap_or(true) && !debuggee.launch.no_debug;
         if stays {
             let pid = show::focus(&debuggee.e);
-            self.stopped("entry", "the initial state", pid, &[]);
+            self.stopped(StopReason::Entry, "the initial state", pid, &[]);
         } else {
             self.new_threads();
             self.run = Some(Run::new(true, RunUntil::Stopped));
@@ -267,7 +275,7 @@ impl<W: Write> Adapter<W> {
         };
         let Some(debuggee) = &mut self.debuggee else {
             return match request.command.as_str() {
-                "threads" => self.out.answer(request, Ok(json!({ "threads": [] }))),
+                "threads" => self.out.answer(request, Ok(Answer::Threads { threads: Vec::new() })),
                 _ => self.refuse(request, "no model is being debugged"),
             };
         };
@@ -289,7 +297,7 @@ impl<W: Write> Adapter<W> {
                 let held = command == "fabius/hold" && answer.is_ok();
                 self.out.answer(request, answer);
                 if held {
-                    self.refresh(&["threads"]);
+                    self.refresh(vec![InvalidatedArea::Threads]);
                 }
             }
             None => self.drive(request, &args),
@@ -299,30 +307,29 @@ impl<W: Write> Adapter<W> {
     /// Requests that move.
     fn drive(&mut self, request: &Request, args: &Args) {
         let pid = args.thread_id.and_then(show::pid_of);
-        let ok = Ok(Value::Null);
         match request.command.as_str() {
             "continue" => {
-                self.out.answer(request, Ok(json!({ "allThreadsContinued": true })));
+                self.out.answer(request, Ok(Answer::Continued { all_threads_continued: true }));
                 self.run = Some(Run::new(true, RunUntil::Stopped));
             }
             "reverseContinue" => {
-                self.out.answer(request, ok);
+                self.done(request);
                 self.run = Some(Run::new(false, RunUntil::Stopped));
             }
             "stepOut" => {
-                self.out.answer(request, ok);
+                self.done(request);
                 let Some(debuggee) = &self.debuggee else { return };
                 let pid = pid.unwrap_or_else(|| show::focus(&debuggee.e));
                 let depth = show::inline_depth(&debuggee.e, pid);
                 self.run = Some(Run::new(true, RunUntil::Out { pid, depth }));
             }
             "next" => {
-                self.out.answer(request, ok);
+                self.done(request);
                 self.one(|debuggee| debuggee.forward_of(pid), true);
             }
             "stepIn" => self.step_in(request, args, pid),
             "stepBack" => {
-                self.out.answer(request, ok);
+                self.done(request);
                 self.one(Debuggee::back, false);
             }
             "pause" => self.hold_instead(request, pid),
@@ -351,19 +358,19 @@ impl<W: Write> Adapter<W> {
             Moved::Step => Halt::End(fabius_explore::Stop::Steps),
         };
         self.tell_all(told);
-        self.halt(halt, "step");
+        self.halt(halt);
     }
 
     fn step_in(&mut self, request: &Request, args: &Args, pid: Option<u8>) {
         let Some(debuggee) = &mut self.debuggee else { return };
         let Some(target) = args.target_id else {
-            self.out.answer(request, Ok(Value::Null));
+            self.done(request);
             return self.one(|debuggee| debuggee.forward_of(pid), true);
         };
         let index = usize::try_from(target).ok().and_then(|target| target.checked_sub(1));
         let chosen = index.and_then(|index| debuggee.e.choices().into_iter().nth(index));
         let Some(chosen) = chosen else { return self.refuse(request, "there is no such choice any more") };
-        self.out.answer(request, Ok(Value::Null));
+        self.done(request);
         self.one(
             move |debuggee| match debuggee.e.choose(&chosen) {
                 Ok(_) => {
@@ -387,9 +394,9 @@ impl<W: Write> Adapter<W> {
         let focus = show::focus(e);
         match done {
             Ok(()) => {
-                self.out.answer(request, Ok(Value::Null));
-                self.tell("console", &format!("{name} {told}"));
-                self.stopped("pause", &format!("{name} {told}"), focus, &[]);
+                self.done(request);
+                self.tell(OutputCategory::Console, &format!("{name} {told}"));
+                self.stopped(StopReason::Pause, &format!("{name} {told}"), focus, &[]);
             }
             Err(why) => self.refuse(request, &why),
         }
@@ -404,8 +411,8 @@ impl<W: Write> Adapter<W> {
                 let at = debuggee.e.number(debuggee.e.here());
                 let pid = show::focus(&debuggee.e);
                 debuggee.error = show::error(&debuggee.e);
-                self.out.answer(request, Ok(json!({ "step": at })));
-                self.stopped("goto", &format!("after step {at}"), pid, &[]);
+                self.out.answer(request, Ok(Answer::Position(Position { step: at })));
+                self.stopped(StopReason::Goto, &format!("after step {at}"), pid, &[]);
             }
             Err(why) => self.refuse(request, &why),
         }
@@ -415,15 +422,16 @@ impl<W: Write> Adapter<W> {
         let Some(debuggee) = &mut self.debuggee else { return };
         let Some(done) = repl::command(debuggee, &args.expression) else {
             let answer = answers::evaluate(debuggee, args);
-            let answer = answer.map_err(|why| repl::neither(&debuggee.e, &args.expression, why));
+            let answer =
+                answer.map(Answer::Evaluation).map_err(|why| repl::neither(&debuggee.e, &args.expression, why));
             return self.out.answer(request, answer);
         };
         let changed = done.as_ref().is_ok_and(|done| done.changed);
         let pid = show::focus(&debuggee.e);
         debuggee.error = show::error(&debuggee.e);
-        self.out.answer(request, done.map(|done| json!({ "result": done.text, "variablesReference": 0 })));
+        self.out.answer(request, done.map(|done| Answer::Evaluation(Evaluation::text(done.text))));
         if changed {
-            self.stopped("goto", "", pid, &[]);
+            self.stopped(StopReason::Goto, "", pid, &[]);
         }
     }
 
@@ -440,19 +448,19 @@ impl<W: Write> Adapter<W> {
         self.tell_all(told);
         if let Some(halt) = halt {
             self.run = None;
-            self.halt(halt, "step");
+            self.halt(halt);
         }
     }
 
     fn pause(&mut self, request: &Request) {
         self.run = None;
-        self.out.answer(request, Ok(Value::Null));
+        self.done(request);
         let pid = self.debuggee.as_ref().map_or(0, |debuggee| show::focus(&debuggee.e));
-        self.stopped("pause", "", pid, &[]);
+        self.stopped(StopReason::Pause, "", pid, &[]);
     }
 
     /// The run has stopped.
-    fn halt(&mut self, halt: Halt, reason: &str) {
+    fn halt(&mut self, halt: Halt) {
         let Some(debuggee) = &mut self.debuggee else { return };
         let focus = show::focus(&debuggee.e);
         debuggee.error = match &halt {
@@ -464,43 +472,43 @@ impl<W: Write> Adapter<W> {
             Halt::Hit(Hit { reason, ids, pid, text }) => self.stopped(reason, &text, pid.unwrap_or(focus), &ids),
             Halt::ErrorSeen(error) => {
                 for sentence in &error.sentences {
-                    self.tell("console", sentence);
+                    self.tell(OutputCategory::Console, sentence);
                 }
-                self.stopped("exception", &error.headline, error.pid.unwrap_or(focus), &[]);
+                self.stopped(StopReason::Exception, &error.headline, error.pid.unwrap_or(focus), &[]);
             }
             Halt::End(fabius_explore::Stop::Steps | fabius_explore::Stop::Reached) => {
-                self.stopped(reason, "", focus, &[]);
+                self.stopped(StopReason::Step, "", focus, &[]);
             }
             Halt::End(stop) => {
-                self.tell("console", stop.sentence());
-                self.stopped(reason, stop.sentence(), focus, &[]);
+                self.tell(OutputCategory::Console, stop.sentence());
+                self.stopped(StopReason::Step, stop.sentence(), focus, &[]);
             }
         }
         if ends {
-            self.out.event("terminated", Value::Null);
+            self.out.event(Event::Terminated {});
         }
     }
 
     /// Tells the client that everything stands still, and where.
-    fn stopped(&mut self, reason: &str, text: &str, pid: u8, ids: &[i64]) {
+    fn stopped(&mut self, reason: StopReason, text: &str, pid: u8, ids: &[i64]) {
         self.new_threads();
         let Some(debuggee) = &mut self.debuggee else { return };
         debuggee.references.clear();
-        let mut body = json!({ "reason": reason, "threadId": show::thread_of(pid), "allThreadsStopped": true });
-        if !text.is_empty() {
-            let what = if reason == "exception" { "Paused on an error".to_owned() } else { text.to_owned() };
-            body["description"] = json!(what);
-            body["text"] = json!(text);
-        }
-        if !ids.is_empty() {
-            body["hitBreakpointIds"] = json!(ids);
-        }
+        let text = Some(text).filter(|text| !text.is_empty());
+        let description = text.map(|text| if reason == StopReason::Exception { "Paused on an error" } else { text });
         let e = &debuggee.e;
         let (file, line) = show::whereabouts(e);
         let of = e.line().last().map_or(0, |tip| e.number(*tip));
-        let at = json!({ "step": e.number(e.here()), "of": of, "file": file, "line": line });
-        self.out.event("stopped", body);
-        self.out.event("fabius/at", at);
+        let place = Place { step: e.number(e.here()), of, file, line };
+        self.out.event(Event::Stopped(Stopped {
+            reason,
+            description: description.map(str::to_owned),
+            thread_id: show::thread_of(pid),
+            text: text.map(str::to_owned),
+            all_threads_stopped: true,
+            hit_breakpoint_ids: ids.to_vec(),
+        }));
+        self.out.event(Event::At(place));
     }
 
     /// Tells of processes that have begun or ended.
@@ -509,35 +517,35 @@ impl<W: Write> Adapter<W> {
         let count = debuggee.e.state().processes.len();
         let now: Vec<u8> = (0..count).map(|pid| pid as u8).collect();
         let before = std::mem::replace(&mut self.threads, now.clone());
-        let told = |out: &mut Writer<W>, pid: &u8, reason: &str| {
-            out.event("thread", json!({ "reason": reason, "threadId": show::thread_of(*pid) }));
-        };
-        before.iter().filter(|pid| !now.contains(pid)).for_each(|pid| told(&mut self.out, pid, "exited"));
-        now.iter().filter(|pid| !before.contains(pid)).for_each(|pid| told(&mut self.out, pid, "started"));
+        let mut tell = |pid: u8, reason| self.out.event(Event::Thread { reason, thread_id: show::thread_of(pid) });
+        before.iter().filter(|pid| !now.contains(pid)).for_each(|pid| tell(*pid, ThreadReason::Exited));
+        now.iter().filter(|pid| !before.contains(pid)).for_each(|pid| tell(*pid, ThreadReason::Started));
     }
 
-    fn refresh(&mut self, areas: &[&str]) {
+    fn refresh(&mut self, areas: Vec<InvalidatedArea>) {
         if self.client_refreshes {
-            self.out.event("invalidated", json!({ "areas": areas }));
+            self.out.event(Event::Invalidated { areas });
         }
     }
 
-    fn tell(&mut self, category: &str, text: &str) {
-        self.out.event("output", json!({ "category": category, "output": format!("{text}\n") }));
+    fn tell(&mut self, category: OutputCategory, text: &str) {
+        let output = format!("{text}\n");
+        self.out.event(Event::Output(Output { category, output, source: None, line: None, column: None }));
     }
 
     fn tell_all(&mut self, told: Vec<OutputLine>) {
         for OutputLine { category, text, span } in told {
-            let end = if category == "stdout" { "" } else { "\n" };
-            let mut body = json!({ "category": category, "output": format!("{text}{end}") });
+            let end = if category == OutputCategory::Stdout { "" } else { "\n" };
+            let output = format!("{text}{end}");
+            let mut output = Output { category, output, source: None, line: None, column: None };
             if let (Some(span), Some(debuggee)) = (span, &self.debuggee) {
                 let map = &debuggee.e.loaded().map;
                 let shown = map.user_span(span);
                 let (line, column) = map.line_column(shown.file, shown.start);
-                body["source"] = show::source(&map.file(shown.file).name);
-                (body["line"], body["column"]) = (json!(line), json!(column));
+                output.source = Some(show::source(&map.file(shown.file).name));
+                (output.line, output.column) = (Some(line), Some(column));
             }
-            self.out.event("output", body);
+            self.out.event(Event::Output(output));
         }
     }
 }

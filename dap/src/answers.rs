@@ -3,13 +3,18 @@
 use crate::debuggee::Debuggee;
 use crate::hover::hover;
 use crate::points::{BreakpointRequest, FILTERS};
+use crate::protocol::{
+    Answer, BreakpointLocation, Capabilities, CompletionItem, DataBreakpointAccess, DataBreakpointInfo, Evaluation,
+    ExceptionBreakMode, ExceptionDetails, ExceptionInfo, HeldProcesses, ReceivedFrom, SavedRun, Source, Target,
+    TracePage, TraceStep,
+};
 use crate::repl;
 use crate::show;
 use crate::values::{NO_SETTING, assigns};
 use fabius_explore::{Exploration, NodeId, Until, sentence};
 use fabius_witness::format::json::step_record;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 /// The arguments of all requests together; what does not belong to one is missing.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -45,13 +50,6 @@ pub(crate) struct Args {
 
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub(crate) struct Source {
-    pub path: Option<String>,
-    pub name: Option<String>,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
 pub(crate) struct FilterOption {
     pub filter_id: String,
 }
@@ -61,69 +59,63 @@ const PAGE_STEPS: usize = 500;
 /// This many states are offered to jump to.
 const TARGETS_MAX: usize = 50;
 
-type Answer = Result<Value, String>;
-
 /// What this adapter can do.
-pub(crate) fn capabilities() -> Value {
-    let filters: Vec<Value> = FILTERS
-        .iter()
-        .map(|(filter, label, description, on)| {
-            json!({ "filter": filter, "label": label, "description": description, "default": on })
-        })
-        .collect();
-    json!({
-        "supportsConfigurationDoneRequest": true,
-        "supportsFunctionBreakpoints": true,
-        "supportsConditionalBreakpoints": true,
-        "supportsHitConditionalBreakpoints": true,
-        "supportsLogPoints": true,
-        "supportsEvaluateForHovers": true,
-        "supportsStepBack": true,
-        "supportsStepInTargetsRequest": true,
-        "supportsRestartRequest": true,
-        "supportsExceptionInfoRequest": true,
-        "supportsTerminateRequest": true,
-        "supportsDataBreakpoints": true,
-        "supportsLoadedSourcesRequest": true,
-        "supportsBreakpointLocationsRequest": true,
-        "supportsCompletionsRequest": true,
-        "supportsGotoTargetsRequest": true,
-        "completionTriggerCharacters": [":", "["],
-        "exceptionBreakpointFilters": filters,
-    })
+pub(crate) fn capabilities() -> Capabilities {
+    Capabilities {
+        supports_configuration_done_request: true,
+        supports_function_breakpoints: true,
+        supports_conditional_breakpoints: true,
+        supports_hit_conditional_breakpoints: true,
+        supports_log_points: true,
+        supports_evaluate_for_hovers: true,
+        supports_step_back: true,
+        supports_step_in_targets_request: true,
+        supports_restart_request: true,
+        supports_exception_info_request: true,
+        supports_terminate_request: true,
+        supports_data_breakpoints: true,
+        supports_loaded_sources_request: true,
+        supports_breakpoint_locations_request: true,
+        supports_completions_request: true,
+        supports_goto_targets_request: true,
+        completion_trigger_characters: &[":", "["],
+        exception_breakpoint_filters: FILTERS,
+    }
 }
 
 /// Answers a request; `None` if it is not one of these.
-pub(crate) fn answer(debuggee: &mut Debuggee, command: &str, args: &Args) -> Option<Answer> {
+pub(crate) fn answer(debuggee: &mut Debuggee, command: &str, args: &Args) -> Option<Result<Answer, String>> {
     let e = &debuggee.e;
     Some(match command {
-        "threads" => Ok(show::threads(e)),
+        "threads" => Ok(Answer::Threads { threads: show::threads(e) }),
         "stackTrace" => stack_trace(e, args),
-        "scopes" => frame(args).map(show::scopes),
+        "scopes" => frame(args).map(|pid| Answer::Scopes { scopes: show::scopes(pid) }),
         "variables" => variables(debuggee, args),
-        "evaluate" => evaluate(debuggee, args),
+        "evaluate" => evaluate(debuggee, args).map(Answer::Evaluation),
         "setVariable" | "setExpression" => Err(NO_SETTING.to_owned()),
         "gotoTargets" => goto_targets(e, args),
-        "exceptionInfo" => exception_info(debuggee),
+        "exceptionInfo" => exception_info(debuggee).map(Answer::ExceptionInfo),
         "loadedSources" => Ok(loaded_sources(e)),
         "source" => source(e, args),
-        "stepInTargets" => Ok(targets(e)),
+        "stepInTargets" => Ok(Answer::Targets { targets: targets(e) }),
         "breakpointLocations" => Ok(locations(e, args)),
         "completions" => Ok(completions(e, args)),
         "setBreakpoints" => Ok(set_breakpoints(debuggee, args)),
         "setFunctionBreakpoints" => {
-            Ok(json!({ "breakpoints": debuggee.points.set_types(&debuggee.e, &args.breakpoints) }))
+            Ok(Answer::Breakpoints { breakpoints: debuggee.points.set_types(&debuggee.e, &args.breakpoints) })
         }
-        "setDataBreakpoints" => Ok(json!({ "breakpoints": debuggee.points.set_data(&debuggee.e, &args.breakpoints) })),
-        "dataBreakpointInfo" => data_info(debuggee, args),
+        "setDataBreakpoints" => {
+            Ok(Answer::Breakpoints { breakpoints: debuggee.points.set_data(&debuggee.e, &args.breakpoints) })
+        }
+        "dataBreakpointInfo" => Ok(Answer::DataBreakpointInfo(data_info(debuggee, args))),
         "setExceptionBreakpoints" => {
             let options = args.filter_options.iter().map(|option| option.filter_id.clone());
             debuggee.points.set_filters(args.filters.iter().cloned().chain(options).collect());
-            Ok(Value::Null)
+            Ok(Answer::Done {})
         }
-        "fabius/trace" => Ok(trace(e, args)),
-        "fabius/hold" => hold(debuggee, args),
-        "fabius/save" => Ok(json!({ "text": e.save().text() })),
+        "fabius/trace" => Ok(Answer::Trace(trace(e, args))),
+        "fabius/hold" => hold(debuggee, args).map(Answer::Held),
+        "fabius/save" => Ok(Answer::Saved(SavedRun { text: e.save().text() })),
         _ => return None,
     })
 }
@@ -132,71 +124,64 @@ fn frame(args: &Args) -> Result<u8, String> {
     args.frame_id.and_then(show::pid_of_frame).ok_or_else(|| "there is no such frame".to_owned())
 }
 
-fn stack_trace(e: &Exploration, args: &Args) -> Answer {
+fn stack_trace(e: &Exploration, args: &Args) -> Result<Answer, String> {
     let pid = args.thread_id.and_then(show::pid_of).ok_or("there is no such thread")?;
     let frames = show::frames(e, pid)?;
     let levels = if args.levels == 0 { usize::MAX } else { args.levels };
-    let total = frames.len();
-    let page: Vec<Value> = frames.into_iter().skip(args.start_frame).take(levels).collect();
-    Ok(json!({ "stackFrames": page, "totalFrames": total }))
+    let total_frames = frames.len();
+    let stack_frames = frames.into_iter().skip(args.start_frame).take(levels).collect();
+    Ok(Answer::StackTrace { stack_frames, total_frames })
 }
 
-fn variables(debuggee: &mut Debuggee, args: &Args) -> Answer {
+fn variables(debuggee: &mut Debuggee, args: &Args) -> Result<Answer, String> {
     let found = debuggee.references.variables(&debuggee.e, args.variables_reference)?;
     let count = if args.count == 0 { usize::MAX } else { args.count };
-    let page: Vec<Value> = found.into_iter().skip(args.start).take(count).collect();
-    Ok(json!({ "variables": page }))
+    Ok(Answer::Variables { variables: found.into_iter().skip(args.start).take(count).collect() })
 }
 
-pub(crate) fn evaluate(debuggee: &mut Debuggee, args: &Args) -> Answer {
+pub(crate) fn evaluate(debuggee: &mut Debuggee, args: &Args) -> Result<Evaluation, String> {
     let pid = args.frame_id.and_then(show::pid_of_frame).or_else(|| Some(show::focus(&debuggee.e)));
     if let Some(answer) = pid.and_then(|pid| hover(debuggee, args, pid)) {
         return answer;
     }
     let Debuggee { e, references, .. } = debuggee;
     if let Some(whole) = references.whole(e, &args.expression, pid) {
-        let mut answer = json!({ "result": whole["value"] });
-        for key in ["type", "variablesReference", "indexedVariables", "presentationHint"] {
-            if let Some(told) = whole.get(key) {
-                answer[key] = told.clone();
-            }
-        }
-        return Ok(answer);
+        return Ok(whole.into());
     }
     match e.evaluate(&args.expression, pid) {
-        Ok(result) => Ok(json!({ "result": result, "variablesReference": 0 })),
+        Ok(result) => Ok(Evaluation::text(result)),
         Err(_) if assigns(&args.expression) => Err(NO_SETTING.to_owned()),
         Err(why) => Err(why),
     }
 }
 
-fn exception_info(debuggee: &Debuggee) -> Answer {
+fn exception_info(debuggee: &Debuggee) -> Result<ExceptionInfo, String> {
     let error = debuggee.error.as_ref().ok_or("nothing has gone wrong here")?;
     let mut sentences = error.sentences.clone();
     sentences.extend(debuggee.e.explain_deadlock().map(|explanation| explanation.suggestion));
     sentences.extend(debuggee.e.explain_loop().filter(|_| error.pid.is_none()).map(|infinite| infinite.suggestion));
-    Ok(json!({
-        "exceptionId": error.filter,
-        "description": error.headline,
-        "breakMode": "always",
-        "details": { "message": sentences.join("\n"), "typeName": error.filter, "stackTrace": sentences.join("\n") },
-    }))
+    let text = sentences.join("\n");
+    Ok(ExceptionInfo {
+        exception_id: error.filter,
+        description: error.headline.clone(),
+        break_mode: ExceptionBreakMode::Always,
+        details: ExceptionDetails { message: text.clone(), type_name: error.filter, stack_trace: text },
+    })
 }
 
-fn loaded_sources(e: &Exploration) -> Value {
-    let sources: Vec<Value> = e.loaded().map.files().map(|(_, file)| show::source(&file.name)).collect();
-    json!({ "sources": sources })
+fn loaded_sources(e: &Exploration) -> Answer {
+    Answer::LoadedSources { sources: e.loaded().map.files().map(|(_, file)| show::source(&file.name)).collect() }
 }
 
-fn source(e: &Exploration, args: &Args) -> Answer {
-    let wanted = args.source.path.as_deref().or(args.source.name.as_deref()).unwrap_or("");
+fn source(e: &Exploration, args: &Args) -> Result<Answer, String> {
+    let wanted = args.source.file().unwrap_or("");
     let found = e.loaded().map.files().find(|(_, file)| &*file.name == wanted);
     let (_, file) = found.ok_or_else(|| format!("`{wanted}` is not part of this model"))?;
-    Ok(json!({ "content": &*file.text }))
+    Ok(Answer::Source { content: file.text.to_string() })
 }
 
 /// The choices, numbered from 1.
-fn targets(e: &Exploration) -> Value {
+fn targets(e: &Exploration) -> Vec<Target> {
     let map = &e.loaded().map;
     let target = |(index, choice): (usize, fabius_explore::Choice)| {
         let held = match (&choice.held, &choice.must_wait) {
@@ -208,14 +193,14 @@ fn targets(e: &Exploration) -> Value {
         let place = map.user_span(choice.effect.actor.span);
         let (line, column) = map.line_column(place.file, place.start);
         let label = format!("{sign} {} ({}){held}", sentence(&choice.effect), choice.mark.sentence());
-        json!({ "id": index + 1, "label": label, "line": line, "column": column })
+        Target { id: index + 1, label, line, column: Some(column) }
     };
-    json!({ "targets": e.choices().into_iter().enumerate().map(target).collect::<Vec<_>>() })
+    e.choices().into_iter().enumerate().map(target).collect()
 }
 
 /// The states of the run from which a statement of a line is executed next, the nearest first. The number of a target is
 /// that of the step, from 1.
-fn goto_targets(e: &Exploration, args: &Args) -> Answer {
+fn goto_targets(e: &Exploration, args: &Args) -> Result<Answer, String> {
     let (file, line) = (args.source.path.as_deref().unwrap_or(""), args.line.unwrap_or(0));
     let map = &e.loaded().map;
     let here = e.number(e.here());
@@ -233,54 +218,59 @@ fn goto_targets(e: &Exploration, args: &Args) -> Answer {
         return Err(format!("the run executes no statement of line {line}; only a state of the run can be jumped to"));
     }
     steps.sort_by_key(|step| step.number.abs_diff(here + 1));
-    let target = |step: &fabius_witness::Step| json!({ "id": step.number, "label": format!("before step {}: {}", step.number, sentence(step)), "line": line });
-    Ok(json!({ "targets": steps.iter().take(TARGETS_MAX).map(target).collect::<Vec<_>>() }))
+    let target = |step: &fabius_witness::Step| {
+        let label = format!("before step {}: {}", step.number, sentence(step));
+        Target { id: step.number, label, line, column: None }
+    };
+    Ok(Answer::Targets { targets: steps.iter().take(TARGETS_MAX).map(target).collect() })
 }
 
-fn locations(e: &Exploration, args: &Args) -> Value {
+fn locations(e: &Exploration, args: &Args) -> Answer {
     let first = args.line.unwrap_or(1);
     let last = args.end_line.unwrap_or(first);
     let file = args.source.path.as_deref().unwrap_or("");
-    let lines: Vec<Value> = e
-        .lines(file)
-        .into_iter()
-        .filter(|line| (first..=last).contains(line))
-        .map(|line| json!({ "line": line }))
-        .collect();
-    json!({ "breakpoints": lines })
+    let lines = e.lines(file).into_iter().filter(|line| (first..=last).contains(line));
+    Answer::BreakpointLocations { breakpoints: lines.map(|line| BreakpointLocation { line }).collect() }
 }
 
-fn completions(e: &Exploration, args: &Args) -> Value {
+fn completions(e: &Exploration, args: &Args) -> Answer {
     let end = args.column.map_or(args.text.len(), |column| column.saturating_sub(1));
     let before: String = args.text.chars().take(end).collect();
-    let found = repl::completions(e, &before);
-    let targets: Vec<Value> = found.into_iter().map(|text| json!({ "label": text.trim_end(), "text": text })).collect();
-    json!({ "targets": targets })
+    let target = |text: String| CompletionItem { label: text.trim_end().to_owned(), text };
+    Answer::Completions { targets: repl::completions(e, &before).into_iter().map(target).collect() }
 }
 
-fn set_breakpoints(debuggee: &mut Debuggee, args: &Args) -> Value {
-    let path = args.source.path.clone().or_else(|| args.source.name.clone()).unwrap_or_default();
+fn set_breakpoints(debuggee: &mut Debuggee, args: &Args) -> Answer {
+    let file = args.source.file().unwrap_or("");
     let old: Vec<BreakpointRequest> =
         args.lines.iter().map(|line| BreakpointRequest { line: *line, ..BreakpointRequest::default() }).collect();
     let requests = if args.breakpoints.is_empty() { &old } else { &args.breakpoints };
-    json!({ "breakpoints": debuggee.points.set_lines(&debuggee.e, &path, requests) })
+    Answer::Breakpoints { breakpoints: debuggee.points.set_lines(&debuggee.e, file, requests) }
 }
 
 /// Whether a variable can be watched, and under which name.
-fn data_info(debuggee: &Debuggee, args: &Args) -> Answer {
+fn data_info(debuggee: &Debuggee, args: &Args) -> DataBreakpointInfo {
     let e = &debuggee.e;
     let name = debuggee.references.name_below(args.variables_reference, &args.name);
     let named = |value: &&fabius_explore::Value| {
         let full = show::full_name(e, value);
         full == name || (value.name == name && in_scope(value, args.variables_reference))
     };
-    Ok(match e.variables().iter().find(named) {
+    match e.variables().iter().find(named) {
         Some(value) => {
             let name = show::full_name(e, value);
-            json!({ "dataId": name, "description": format!("{name} changes"), "accessTypes": ["write"], "canPersist": true })
+            DataBreakpointInfo {
+                description: format!("{name} changes"),
+                data_id: Some(name),
+                access_types: &[DataBreakpointAccess::Write],
+                can_persist: true,
+            }
         }
-        None => json!({ "dataId": null, "description": "only single variables, elements and channels can be watched" }),
-    })
+        None => DataBreakpointInfo {
+            description: "only single variables, elements and channels can be watched".to_owned(),
+            ..DataBreakpointInfo::default()
+        },
+    }
 }
 
 /// Whether a variable is in a scope; without one, any is.
@@ -293,7 +283,7 @@ fn in_scope(value: &fabius_explore::Value, reference: i64) -> bool {
 }
 
 /// A page of the run, from step `from`.
-fn trace(e: &Exploration, args: &Args) -> Value {
+fn trace(e: &Exploration, args: &Args) -> TracePage {
     let first = args.from.max(1);
     let count = if args.count == 0 { PAGE_STEPS } else { args.count.min(PAGE_STEPS) };
     let map = &e.loaded().map;
@@ -303,25 +293,25 @@ fn trace(e: &Exploration, args: &Args) -> Value {
         if step.claim.is_some() {
             return None;
         }
-        let mut record = serde_json::to_value(step_record(&step, map)).ok()?;
-        record["sentence"] = json!(sentence(&step));
-        let arrow = |arrow: fabius_explore::Arrow| json!({ "from": e.number(arrow.from), "channel": arrow.channel });
-        record["receivedFrom"] = json!(e.arrows(node).into_iter().map(arrow).collect::<Vec<_>>());
-        Some(record)
+        let arrow = |arrow: fabius_explore::Arrow| ReceivedFrom { from: e.number(arrow.from), channel: arrow.channel };
+        Some(TraceStep {
+            record: step_record(&step, map),
+            sentence: sentence(&step),
+            received_from: e.arrows(node).into_iter().map(arrow).collect(),
+        })
     };
-    let steps: Vec<Value> = e.steps(&nodes).into_iter().filter_map(record).collect();
-    json!({
-        "step": e.number(e.here()),
-        "of": e.line().last().map_or(0, |tip| e.number(*tip)),
-        "from": first,
-        "steps": steps,
-        "loopStart": e.lasso().map(|lasso| e.number(lasso.start) + 1),
-        "held": e.held(),
-    })
+    TracePage {
+        step: e.number(e.here()),
+        of: e.line().last().map_or(0, |tip| e.number(*tip)),
+        from: first,
+        steps: e.steps(&nodes).into_iter().filter_map(record).collect(),
+        loop_start: e.lasso().map(|lasso| e.number(lasso.start) + 1),
+        held: e.held(),
+    }
 }
 
 /// Holds a process, or releases it.
-fn hold(debuggee: &mut Debuggee, args: &Args) -> Answer {
+fn hold(debuggee: &mut Debuggee, args: &Args) -> Result<HeldProcesses, String> {
     let e = &mut debuggee.e;
     let pid = match &args.process {
         Value::Number(number) => {
@@ -340,5 +330,5 @@ fn hold(debuggee: &mut Debuggee, args: &Args) -> Answer {
         };
         e.hold(pid, until)?;
     }
-    Ok(json!({ "held": e.held() }))
+    Ok(HeldProcesses { held: e.held() })
 }

@@ -2,9 +2,9 @@
 
 use crate::answers::Args;
 use crate::debuggee::Debuggee;
+use crate::protocol::Evaluation;
 use crate::values::References;
 use fabius_explore::Exploration;
-use serde_json::{Value, json};
 
 /// This many processes of one type are told with their values.
 const PROCESSES_MAX: usize = 8;
@@ -12,18 +12,17 @@ const PROCESSES_MAX: usize = 8;
 /// The answer for an expression under the mouse, if it is not simply what it is in the process that is stopped: a name that
 /// stands in the text of another process type has the values of its processes; and where the client does not say where the
 /// name stands, a value is told with the process that it is of.
-pub(crate) fn hover(debuggee: &mut Debuggee, args: &Args, pid: u8) -> Option<Result<Value, String>> {
+pub(crate) fn hover(debuggee: &mut Debuggee, args: &Args, pid: u8) -> Option<Result<Evaluation, String>> {
     if args.context != "hover" {
         return None;
     }
     let Debuggee { e, references, .. } = debuggee;
     let name = args.expression.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap_or("");
     let stopped = e.snapshot().processes.into_iter().find(|status| status.pid == pid);
-    let file = args.source.path.as_deref().or(args.source.name.as_deref());
-    let Some((file, line)) = file.zip(args.line) else {
+    let Some((file, line)) = args.source.file().zip(args.line) else {
         let shared = stopped.filter(|_| e.is_shared_name(pid, name))?;
         let value = value_of(e, references, &args.expression, pid).ok()?;
-        return Some(Ok(json!({ "result": format!("{value} ({})", shared.name), "variablesReference": 0 })));
+        return Some(Ok(Evaluation::text(format!("{value} ({})", shared.name))));
     };
     let column = args.column.and_then(|column| u32::try_from(column).ok()).unwrap_or(1);
     let owner = e.owner_at(file, (line, column), name)?.to_owned();
@@ -40,12 +39,12 @@ pub(crate) fn hover(debuggee: &mut Debuggee, args: &Args, pid: u8) -> Option<Res
         .collect();
     Some(match told.as_slice() {
         [] => Err(format!("`{name}` is a variable of {owner}, and there is no such process now")),
-        told => Ok(json!({ "result": told.join(", "), "variablesReference": 0 })),
+        told => Ok(Evaluation::text(told.join(", "))),
     })
 }
 
 /// The value of an expression in a process, in one line.
 fn value_of(e: &Exploration, references: &mut References, expression: &str, pid: u8) -> Result<String, String> {
-    let whole = references.whole(e, expression, Some(pid)).and_then(|whole| whole["value"].as_str().map(str::to_owned));
-    whole.map_or_else(|| e.evaluate(expression, Some(pid)), Ok)
+    let whole = references.whole(e, expression, Some(pid));
+    whole.map_or_else(|| e.evaluate(expression, Some(pid)), |whole| Ok(whole.value))
 }

@@ -3,14 +3,12 @@
 //! Threads are processes, and a step is a step of the model. `docs/debugging.md` says what each request means, and
 //! `docs/protocol.md` what is our own.
 //!
+//! * [`protocol`] has a type for each message of the protocol, and for those of our own.
 //! * [`wire`] reads and writes messages; whatever arrives, it never fails on anything but the end of input.
 //! * [`adapter`] takes one message after the other and answers it. While the model runs, it does so in short stretches, and
 //!   looks for messages (`pause`) in between.
 //! * [`debuggee`] is the model being walked through; [`points`] are breakpoints of all kinds; [`show`] is what a client sees
 //!   of a state, [`values`] its variables; [`launch`] reads and checks a model.
-//!
-//! The types of the protocol that are needed are small structs and JSON values of our own: the crates that exist are
-//! either unfinished or large, and a debug adapter answers in a few shapes only.
 
 mod adapter;
 mod answers;
@@ -18,6 +16,7 @@ mod debuggee;
 mod hover;
 mod launch;
 mod points;
+mod protocol;
 mod repl;
 mod run;
 mod show;

@@ -1,8 +1,8 @@
 //! Where a run is to stop: breakpoints on lines, process types and data, and kinds of errors.
 
+use crate::protocol::{Breakpoint, ExceptionFilter, Source, StopReason};
 use fabius_explore::{Exploration, Pattern, Place};
 use serde::Deserialize;
-use serde_json::{Value, json};
 
 /// A breakpoint as a client says it; what does not belong to its kind is missing.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -79,19 +79,22 @@ impl Hits {
     }
 }
 
-/// Kinds of errors at which a run may stop: their names for the protocol, what they are called, whether they are on.
-pub(crate) const FILTERS: [(&str, &str, &str, bool); 5] = [
-    ("assertion", "Assertions that fail", "Stop where an assertion does not hold.", true),
-    ("deadlock", "Deadlocks", "Stop where nothing can move and not every process may stop.", true),
-    ("livelock", "Livelocks", "Stop where a loop without progress starts again.", true),
-    ("acceptance", "Acceptance cycles, violated formulas", "Stop where an accepting loop starts again.", true),
-    (
+/// Kinds of errors at which a run may stop. All of them are on unless the user says otherwise.
+pub(crate) const FILTERS: &[ExceptionFilter] = &[
+    filter("assertion", "Assertions that fail", "Stop where an assertion does not hold."),
+    filter("deadlock", "Deadlocks", "Stop where nothing can move and not every process may stop."),
+    filter("livelock", "Livelocks", "Stop where a loop without progress starts again."),
+    filter("acceptance", "Acceptance cycles, violated formulas", "Stop where an accepting loop starts again."),
+    filter(
         "fault",
         "Runtime errors",
         "Stop at a runtime error: division by zero, an index out of range, a dead channel.",
-        true,
     ),
 ];
+
+const fn filter(filter: &'static str, label: &'static str, description: &'static str) -> ExceptionFilter {
+    ExceptionFilter { filter, label, description, default: true }
+}
 
 /// All breakpoints.
 #[derive(Debug)]
@@ -104,7 +107,7 @@ pub(crate) struct Points {
 /// Why a run stops at a breakpoint.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Hit {
-    pub reason: &'static str,
+    pub reason: StopReason,
     pub ids: Vec<i64>,
     pub pid: Option<u8>,
     pub text: String,
@@ -112,7 +115,7 @@ pub(crate) struct Hit {
 
 impl Points {
     pub(crate) fn new() -> Self {
-        let filters = FILTERS.iter().filter(|filter| filter.3).map(|filter| filter.0.to_owned()).collect();
+        let filters = FILTERS.iter().filter(|kind| kind.default).map(|kind| kind.filter.to_owned()).collect();
         Self { points: Vec::new(), filters, last_id: 0 }
     }
 
@@ -130,40 +133,38 @@ impl Points {
     }
 
     /// Replaces the breakpoints of a file.
-    pub(crate) fn set_lines(&mut self, e: &Exploration, file: &str, requests: &[BreakpointRequest]) -> Vec<Value> {
+    pub(crate) fn set_lines(&mut self, e: &Exploration, file: &str, requests: &[BreakpointRequest]) -> Vec<Breakpoint> {
         self.points.retain(|point| !matches!(point.trigger, Trigger::Line(_)) || point.file != file);
         let trigger = |request: &BreakpointRequest| {
             let place = e.place(file, request.line).ok_or("no process ever stops on this line or after it")?;
-            Ok((json!({ "line": place.line, "source": { "path": file } }), Trigger::Line(place)))
+            Ok(Trigger::Line(place))
         };
         requests.iter().map(|request| self.add(e, file, request, trigger(request))).collect()
     }
 
     /// Replaces those on process types, and on patterns.
-    pub(crate) fn set_types(&mut self, e: &Exploration, requests: &[BreakpointRequest]) -> Vec<Value> {
+    pub(crate) fn set_types(&mut self, e: &Exploration, requests: &[BreakpointRequest]) -> Vec<Breakpoint> {
         self.points.retain(|point| !matches!(point.trigger, Trigger::Begins(_) | Trigger::Pattern(_)));
         let trigger = |request: &BreakpointRequest| {
             if e.process_types().any(|name| name == request.name) {
-                return Ok((json!({}), Trigger::Begins(request.name.clone())));
+                return Ok(Trigger::Begins(request.name.clone()));
             }
             let is_name = request.name.chars().all(|c| c.is_alphanumeric() || c == '_');
-            e.pattern(&request.name).map(|pattern| (json!({}), Trigger::Pattern(pattern.coming_true()))).map_err(
-                |why| {
-                    let known: Vec<&str> = e.process_types().collect();
-                    let no_type = format!("unknown process type `{}` (known: {})", request.name, known.join(", "));
-                    if is_name { no_type } else { why }
-                },
-            )
+            e.pattern(&request.name).map(|pattern| Trigger::Pattern(pattern.coming_true())).map_err(|why| {
+                let known: Vec<&str> = e.process_types().collect();
+                let no_type = format!("unknown process type `{}` (known: {})", request.name, known.join(", "));
+                if is_name { no_type } else { why }
+            })
         };
         requests.iter().map(|request| self.add(e, "", request, trigger(request))).collect()
     }
 
     /// Replaces those on variables and channels.
-    pub(crate) fn set_data(&mut self, e: &Exploration, requests: &[BreakpointRequest]) -> Vec<Value> {
+    pub(crate) fn set_data(&mut self, e: &Exploration, requests: &[BreakpointRequest]) -> Vec<Breakpoint> {
         self.points.retain(|point| !matches!(point.trigger, Trigger::Changes(_)));
         let trigger = |request: &BreakpointRequest| match request.data_id.trim() {
             "" => Err("this cannot be watched".to_owned()),
-            name => Ok((json!({}), Trigger::Changes(name.to_owned()))),
+            name => Ok(Trigger::Changes(name.to_owned())),
         };
         requests.iter().map(|request| self.add(e, "", request, trigger(request))).collect()
     }
@@ -174,11 +175,11 @@ impl Points {
         e: &Exploration,
         file: &str,
         request: &BreakpointRequest,
-        trigger: Result<(Value, Trigger), String>,
-    ) -> Value {
+        trigger: Result<Trigger, String>,
+    ) -> Breakpoint {
         self.last_id += 1;
         let id = self.last_id;
-        let made = trigger.and_then(|(told, trigger)| {
+        let made = trigger.and_then(|trigger| {
             let text = |text: &Option<String>| {
                 text.as_ref().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
             };
@@ -190,16 +191,19 @@ impl Points {
                 }
             };
             let log = text(&request.log_message);
-            Ok((told, Point { id, file: file.to_owned(), trigger, condition, hits, log, count: 0 }))
+            Ok(Point { id, file: file.to_owned(), trigger, condition, hits, log, count: 0 })
         });
         match made {
-            Ok((mut told, point)) => {
+            Ok(point) => {
+                let line = match &point.trigger {
+                    Trigger::Line(place) => Some(place.line),
+                    Trigger::Begins(_) | Trigger::Pattern(_) | Trigger::Changes(_) => None,
+                };
                 self.points.push(point);
-                told["id"] = json!(id);
-                told["verified"] = json!(true);
-                told
+                let source = line.map(|_| Source { name: None, path: Some(file.to_owned()) });
+                Breakpoint { id, verified: true, message: None, source, line }
             }
-            Err(why) => json!({ "id": id, "verified": false, "message": why }),
+            Err(why) => Breakpoint { id, message: Some(why), ..Breakpoint::default() },
         }
     }
 
@@ -213,23 +217,27 @@ impl Points {
         for point in &mut self.points {
             let (reason, pid, text) = match &mut point.trigger {
                 Trigger::Line(place) => match e.arrived_at(place) {
-                    Some(pid) => ("breakpoint", Some(pid), format!("line {}", place.line)),
+                    Some(pid) => (StopReason::Breakpoint, Some(pid), format!("line {}", place.line)),
                     None => continue,
                 },
                 Trigger::Begins(name) => match e.begun().into_iter().find(|(_, ty)| ty == name) {
-                    Some((pid, _)) => ("function breakpoint", Some(pid), format!("{name} begins")),
+                    Some((pid, _)) => (StopReason::FunctionBreakpoint, Some(pid), format!("{name} begins")),
                     None => continue,
                 },
                 Trigger::Pattern(pattern) => {
                     if !pattern.holds(e) {
                         continue;
                     }
-                    ("function breakpoint", e.concerned().first().copied(), format!("`{}` is true now", pattern.text()))
+                    (
+                        StopReason::FunctionBreakpoint,
+                        e.concerned().first().copied(),
+                        format!("`{}` is true now", pattern.text()),
+                    )
                 }
                 Trigger::Changes(name) => match changes.iter().find(|change| change.name == *name) {
                     Some(change) => {
                         let text = format!("{name} changed from {} to {}", change.old, change.new);
-                        ("data breakpoint", e.concerned().first().copied(), text)
+                        (StopReason::DataBreakpoint, e.concerned().first().copied(), text)
                     }
                     None => continue,
                 },

@@ -2,6 +2,7 @@
 
 use crate::debuggee::{Debuggee, Moved};
 use crate::points::Hit;
+use crate::protocol::OutputCategory;
 use crate::show::{self, ErrorSeen};
 use fabius_base::Span;
 use fabius_explore::Stop;
@@ -36,7 +37,7 @@ pub(crate) enum RunUntil {
 /// Something to be told.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct OutputLine {
-    pub category: &'static str,
+    pub category: OutputCategory,
     pub text: String,
     pub span: Option<Span>,
 }
@@ -63,7 +64,7 @@ impl Run {
             if halt.is_some() {
                 if 0 < self.left_out {
                     let text = format!("… and {} more steps", self.left_out);
-                    told.push(OutputLine { category: "console", text, span: None });
+                    told.push(OutputLine { category: OutputCategory::Console, text, span: None });
                 }
                 return halt;
             }
@@ -82,7 +83,7 @@ impl Run {
         }
         let mut log = Vec::new();
         let hit = debuggee.points.look(&debuggee.e, &mut log);
-        told.extend(log.into_iter().map(|text| OutputLine { category: "console", text, span: None }));
+        told.extend(log.into_iter().map(|text| OutputLine { category: OutputCategory::Console, text, span: None }));
         if self.forward
             && let Some(error) = debuggee.error()
         {
@@ -102,11 +103,15 @@ impl Run {
         let Some((text, step)) = debuggee.last_sentence() else { return };
         if !step.printed.is_empty() && self.printed < PRINTED_MAX {
             self.printed += 1;
-            told.push(OutputLine { category: "stdout", text: step.printed.clone(), span: Some(step.actor.span) });
+            told.push(OutputLine {
+                category: OutputCategory::Stdout,
+                text: step.printed.clone(),
+                span: Some(step.actor.span),
+            });
         }
         if self.told < TOLD_MAX {
             self.told += 1;
-            told.push(OutputLine { category: "console", text, span: Some(step.actor.span) });
+            told.push(OutputLine { category: OutputCategory::Console, text, span: Some(step.actor.span) });
         } else {
             self.left_out += 1;
         }

@@ -1,9 +1,9 @@
 //! What a client sees of a state: threads, frames, scopes, variables.
 
-use fabius_base::{SourceMap, Span};
+use crate::protocol::{Scope, ScopeHint, Source, StackFrame, Thread};
+use fabius_base::Span;
 use fabius_explore::{Exploration, ProcessView, Role, Stop, Value as Shown};
 use fabius_witness::ProcessStatus;
-use serde_json::{Value, json};
 
 /// The scopes by their references; locals of process `pid` are `LOCALS + pid`, arrays and structures come from `GROUPS` on.
 pub(crate) const LOCALS: i64 = 1;
@@ -38,7 +38,7 @@ pub(crate) fn focus(e: &Exploration) -> u8 {
 }
 
 /// All processes.
-pub(crate) fn threads(e: &Exploration) -> Value {
+pub(crate) fn threads(e: &Exploration) -> Vec<Thread> {
     let thread = |view: &ProcessView| {
         let mut name = view.status.name.clone();
         match view.role {
@@ -52,13 +52,13 @@ pub(crate) fn threads(e: &Exploration) -> Value {
         if view.must_wait.is_some() {
             name.push_str(" ⏸ has to wait");
         }
-        json!({ "id": thread_of(view.status.pid), "name": name })
+        Thread { id: thread_of(view.status.pid), name }
     };
-    let mut threads: Vec<Value> = e.processes().iter().map(thread).collect();
+    let mut threads: Vec<Thread> = e.processes().iter().map(thread).collect();
     if threads.is_empty() {
-        threads.push(json!({ "id": 1, "name": "(no process is left)" }));
+        threads.push(Thread { id: 1, name: "(no process is left)".to_owned() });
     }
-    json!({ "threads": threads })
+    threads
 }
 
 /// The statement that a process will execute next, or has failed to execute.
@@ -78,7 +78,7 @@ fn place_of(e: &Exploration, status: &ProcessStatus) -> Span {
 }
 
 /// The frames of a process: the inlines it is in, the innermost one first, then the process itself.
-pub(crate) fn frames(e: &Exploration, pid: u8) -> Result<Vec<Value>, String> {
+pub(crate) fn frames(e: &Exploration, pid: u8) -> Result<Vec<StackFrame>, String> {
     let snapshot = e.snapshot();
     let status = snapshot.processes.iter().find(|status| status.pid == pid);
     let Some(status) = status else {
@@ -95,10 +95,10 @@ pub(crate) fn frames(e: &Exploration, pid: u8) -> Result<Vec<Value>, String> {
         let id = thread_of(pid) * FRAMES + frames.len() as i64;
         let inline = map.expansion(span.via);
         let name = inline.map_or_else(|| status.name.clone(), |inline| inline.name.to_string());
-        let mut frame = range(map, span);
-        frame["id"] = json!(id);
-        frame["name"] = json!(name);
-        frames.push(frame);
+        let (line, column) = map.line_column(span.file, span.start);
+        let (end_line, end_column) = map.line_column(span.file, span.end);
+        let source = source(&map.file(span.file).name);
+        frames.push(StackFrame { id, name, source, line, column, end_line, end_column });
         match inline {
             Some(inline) if (frames.len() as i64) < FRAMES => span = map.user_span(inline.call),
             _ => return Ok(frames),
@@ -111,44 +111,32 @@ pub(crate) fn inline_depth(e: &Exploration, pid: u8) -> usize {
     frames(e, pid).map_or(0, |frames| frames.len())
 }
 
-/// A place, as line, column and source.
-fn range(map: &SourceMap, span: Span) -> Value {
-    let (line, column) = map.line_column(span.file, span.start);
-    let (end_line, end_column) = map.line_column(span.file, span.end);
-    json!({
-        "line": line, "column": column, "endLine": end_line, "endColumn": end_column,
-        "source": source(&map.file(span.file).name),
-    })
-}
-
 /// A file.
-pub(crate) fn source(name: &str) -> Value {
-    let short = std::path::Path::new(name).file_name().map_or_else(|| name.into(), |name| name.to_string_lossy());
-    json!({ "name": short, "path": name })
+pub(crate) fn source(path: &str) -> Source {
+    let name = std::path::Path::new(path).file_name().map_or_else(|| path.into(), |name| name.to_string_lossy());
+    Source { name: Some(name.into_owned()), path: Some(path.to_owned()) }
 }
 
 /// The file and the line of what happens next.
-pub(crate) fn whereabouts(e: &Exploration) -> (String, u64) {
+pub(crate) fn whereabouts(e: &Exploration) -> (String, u32) {
     let frame = frames(e, focus(e)).ok().and_then(|frames| frames.into_iter().next());
-    let frame = frame.unwrap_or(Value::Null);
-    (frame["source"]["path"].as_str().unwrap_or("").to_owned(), frame["line"].as_u64().unwrap_or(0))
+    frame.map_or_else(Default::default, |frame| (frame.source.path.unwrap_or_default(), frame.line))
 }
 
 /// The scopes of a frame.
-pub(crate) fn scopes(pid: u8) -> Value {
-    let scope = |name: &str, reference: i64, hint: Option<&str>| {
-        let mut scope = json!({ "name": name, "variablesReference": reference, "expensive": false });
-        if let Some(hint) = hint {
-            scope["presentationHint"] = json!(hint);
-        }
-        scope
+pub(crate) fn scopes(pid: u8) -> Vec<Scope> {
+    let scope = |name, variables_reference, presentation_hint| Scope {
+        name,
+        presentation_hint,
+        variables_reference,
+        expensive: false,
     };
-    json!({ "scopes": [
-        scope("Locals", LOCALS + i64::from(pid), Some("locals")),
+    vec![
+        scope("Locals", LOCALS + i64::from(pid), Some(ScopeHint::Locals)),
         scope("Globals", GLOBALS, None),
         scope("Channels", CHANNELS, None),
         scope("Changed by the last step", CHANGED, None),
-    ] })
+    ]
 }
 
 /// The full name of a variable: of a process's, with the process.

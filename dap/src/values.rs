@@ -1,9 +1,9 @@
 //! Variables as a client sees them: arrays and structures are trees of elements and fields.
 
+use crate::protocol::{Variable, VariableHint};
 use crate::repl;
 use crate::show::{CHANGED, CHANNELS, GLOBALS, GROUPS, LOCALS, full_name};
 use fabius_explore::{Exploration, Value as Shown};
-use serde_json::{Value, json};
 use std::collections::HashMap;
 
 /// The value of an array or a structure is shown with this many characters at most.
@@ -33,7 +33,7 @@ impl References {
     }
 
     /// The variables behind a reference.
-    pub(crate) fn variables(&mut self, e: &Exploration, reference: i64) -> Result<Vec<Value>, String> {
+    pub(crate) fn variables(&mut self, e: &Exploration, reference: i64) -> Result<Vec<Variable>, String> {
         let all = e.variables();
         let of = |keep: &dyn Fn(&Shown) -> bool| all.iter().filter(|value| keep(value)).cloned().collect::<Vec<_>>();
         let found = match reference {
@@ -71,7 +71,7 @@ impl References {
     }
 
     /// A whole array or structure, or a part of one, that an expression names; `None` if it does not.
-    pub(crate) fn whole(&mut self, e: &Exploration, expression: &str, pid: Option<u8>) -> Option<Value> {
+    pub(crate) fn whole(&mut self, e: &Exploration, expression: &str, pid: Option<u8>) -> Option<Variable> {
         let (owner, path) = match expression.trim().rsplit_once(':') {
             Some((process, path)) => (Some(repl::process(e, process.trim()).ok()?), path),
             None => (None, expression.trim()),
@@ -90,7 +90,7 @@ impl References {
     }
 
     /// The parts of an array, a structure or (with an empty name) a scope.
-    fn parts(&mut self, e: &Exploration, name: &str, values: &[Shown]) -> Vec<Value> {
+    fn parts(&mut self, e: &Exploration, name: &str, values: &[Shown]) -> Vec<Variable> {
         let part = |values: &[Shown]| {
             let whole = part_of(&values[0].name, name).to_owned();
             let short = whole[name.len()..].trim_start_matches('.').to_owned();
@@ -100,32 +100,31 @@ impl References {
     }
 
     /// A variable as the protocol has it: with a reference if it has parts.
-    fn shown(&mut self, e: &Exploration, name: &str, short: &str, values: &[Shown]) -> Value {
+    fn shown(&mut self, e: &Exploration, name: &str, short: &str, values: &[Shown]) -> Variable {
         let first = &values[0];
-        let attributes: &[&str] = if values.iter().any(|value| value.before.is_some()) { &["changed"] } else { &[] };
-        let mut out = json!({
-            "name": short,
-            "variablesReference": 0,
-            "presentationHint": { "kind": "data", "attributes": attributes },
-        });
-        if !first.is_channel {
-            out["evaluateName"] = json!(full_name(e, &Shown { name: name.to_owned(), ..first.clone() }));
-        }
+        let full = || full_name(e, &Shown { name: name.to_owned(), ..first.clone() });
+        let single = Variable {
+            name: short.to_owned(),
+            value: first.value.clone(),
+            ty: Some(first.ty.clone()),
+            presentation_hint: VariableHint::data(values.iter().any(|value| value.before.is_some())),
+            evaluate_name: (!first.is_channel).then(full),
+            variables_reference: 0,
+            indexed_variables: None,
+        };
         if first.name == name {
-            (out["value"], out["type"]) = (json!(first.value), json!(first.ty));
-            return out;
+            return single;
         }
         let elements = values.chunk_by(|a, b| part_of(&a.name, name) == part_of(&b.name, name)).count();
-        if first.name[name.len()..].starts_with('[') {
-            out["indexedVariables"] = json!(elements);
-            if elements == values.len() {
-                out["type"] = json!(format!("{}[{elements}]", first.ty));
-            }
-        }
-        out["value"] = json!(text_of(name, values));
+        let is_array = first.name[name.len()..].starts_with('[');
         self.0.push(Group { name: name.to_owned(), values: values.to_vec() });
-        out["variablesReference"] = json!(GROUPS + self.0.len() as i64 - 1);
-        out
+        Variable {
+            value: text_of(name, values),
+            ty: (is_array && elements == values.len()).then(|| format!("{}[{elements}]", first.ty)),
+            variables_reference: GROUPS + self.0.len() as i64 - 1,
+            indexed_variables: is_array.then_some(elements),
+            ..single
+        }
     }
 }
 
@@ -209,23 +208,21 @@ fn with_indices(e: &Exploration, path: &str, pid: Option<u8>) -> Option<String> 
 }
 
 /// A variable that the last step changed, with the value before.
-fn changed_value(e: &Exploration, value: &Shown) -> Value {
+fn changed_value(e: &Exploration, value: &Shown) -> Variable {
     let full = full_name(e, value);
     let shown = match &value.before {
         Some(before) => format!("{before} → {}", value.value),
         None => value.value.clone(),
     };
-    let mut out = json!({
-        "name": full,
-        "value": shown,
-        "type": value.ty,
-        "variablesReference": 0,
-        "presentationHint": { "kind": "data", "attributes": ["changed"] },
-    });
-    if !value.is_channel {
-        out["evaluateName"] = json!(full);
+    Variable {
+        evaluate_name: (!value.is_channel).then(|| full.clone()),
+        name: full,
+        value: shown,
+        ty: Some(value.ty.clone()),
+        presentation_hint: VariableHint::data(true),
+        variables_reference: 0,
+        indexed_variables: None,
     }
-    out
 }
 
 /// Whether a text would change a variable if it were a statement.

@@ -1,8 +1,9 @@
 //! Messages in and out: the framing of the protocol, and numbers in sequence.
 
 use crate::launch::{Checked, Opened};
-use serde::Deserialize;
-use serde_json::{Value, json};
+use crate::protocol::{Answer, Event, Message, Response};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::sync::mpsc;
 use std::thread;
@@ -111,46 +112,32 @@ impl<W: Write> Writer<W> {
     }
 
     /// Sends an event.
-    pub(crate) fn event(&mut self, event: &str, body: Value) {
-        let body = if body.is_null() { json!({}) } else { body };
-        self.send(json!({ "type": "event", "event": event, "body": body }));
+    pub(crate) fn event(&mut self, event: Event) {
+        self.send(&Message::Event(event));
     }
 
     /// Answers a request; an error is a sentence for the user.
-    pub(crate) fn answer(&mut self, request: &Request, answer: Result<Value, String>) {
-        let Request { seq, command, .. } = request;
-        let mut message = match answer {
-            Ok(body) => {
-                let body = if body.is_null() { json!({}) } else { body };
-                json!({ "type": "response", "success": true, "body": body })
-            }
-            Err(why) => {
-                let text = escaped(&why);
-                let error = json!({ "id": 1, "format": text, "showUser": true });
-                json!({ "type": "response", "success": false, "message": why, "body": { "error": error } })
-            }
-        };
-        message["request_seq"] = json!(seq);
-        message["command"] = json!(command);
-        self.send(message);
+    pub(crate) fn answer(&mut self, request: &Request, answer: Result<Answer, String>) {
+        self.send(&Message::Response(Response::new(request.seq, &request.command, answer)));
     }
 
-    fn send(&mut self, mut message: Value) {
+    fn send(&mut self, message: &Message) {
+        #[derive(Serialize)]
+        struct Numbered<'a> {
+            seq: i64,
+            #[serde(flatten)]
+            message: &'a Message<'a>,
+        }
         self.seq += 1;
-        message["seq"] = json!(self.seq);
-        let text = message.to_string();
+        let Ok(text) = serde_json::to_string(&Numbered { seq: self.seq, message }) else { return };
         let _ = write!(self.out, "Content-Length: {}\r\n\r\n{text}", text.len()).and_then(|()| self.out.flush());
     }
-}
-
-/// Braces have a meaning in the text of an error.
-fn escaped(text: &str) -> String {
-    text.replace('{', "(").replace('}', ")")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::{Output, OutputCategory};
 
     fn all(bytes: &[u8]) -> Vec<String> {
         let mut input = BufReader::new(bytes);
@@ -185,8 +172,15 @@ mod tests {
     #[test]
     fn messages_are_numbered() {
         let mut writer = Writer::new(Vec::new());
-        writer.event("a", Value::Null);
-        writer.event("b", json!({ "x": "é" }));
+        writer.event(Event::Initialized {});
+        let output = "é".to_owned();
+        writer.event(Event::Output(Output {
+            category: OutputCategory::Console,
+            output,
+            source: None,
+            line: None,
+            column: None,
+        }));
         let text = String::from_utf8(writer.out).expect("text");
         assert!(text.contains("\"seq\":1") && text.contains("\"seq\":2"));
         let length: usize = text[16..].split("\r\n").next().and_then(|n| n.parse().ok()).expect("a length");

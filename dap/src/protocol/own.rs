@@ -1,0 +1,75 @@
+//! Messages of our own, which `docs/protocol.md` describes.
+
+use fabius_witness::format::json::StepRecord;
+use serde::Serialize;
+
+/// Where everything stands still (`fabius/at`).
+#[derive(Debug, Serialize)]
+pub(crate) struct Place {
+    /// The number of the step that led here; 0 at the beginning.
+    pub step: usize,
+    /// How many steps the run has.
+    pub of: usize,
+    /// The file in which the process stands that moves next.
+    pub file: String,
+    /// Its line, from 1.
+    pub line: u32,
+}
+
+/// The answer to `fabius/jump`, and to `goto`.
+#[derive(Debug, Serialize)]
+pub(crate) struct Position {
+    /// The number of the step that led here.
+    pub step: usize,
+}
+
+/// The answer to `fabius/hold`.
+#[derive(Debug, Serialize)]
+pub(crate) struct HeldProcesses {
+    /// The numbers of the processes that are held.
+    pub held: Vec<u8>,
+}
+
+/// The answer to `fabius/save`.
+#[derive(Debug, Serialize)]
+pub(crate) struct SavedRun {
+    /// The run, as the text of a file.
+    pub text: String,
+}
+
+/// The answer to `fabius/trace`: a page of the run.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct TracePage {
+    /// The number of the step that led here.
+    pub step: usize,
+    /// How many steps the run has.
+    pub of: usize,
+    /// The first step of the page, from 1.
+    pub from: usize,
+    pub steps: Vec<TraceStep>,
+    /// The number of the step with which the loop begins.
+    pub loop_start: Option<usize>,
+    /// The numbers of the processes that are held.
+    pub held: Vec<u8>,
+}
+
+/// A step of the run.
+#[derive(Debug, Serialize)]
+pub(crate) struct TraceStep {
+    #[serde(flatten)]
+    pub record: StepRecord,
+    /// What it does.
+    pub sentence: String,
+    /// Where the messages come from that it receives.
+    #[serde(rename = "receivedFrom")]
+    pub received_from: Vec<ReceivedFrom>,
+}
+
+/// Where a message comes from.
+#[derive(Debug, Serialize)]
+pub(crate) struct ReceivedFrom {
+    /// The number of the step that sent it.
+    pub from: usize,
+    pub channel: String,
+}
