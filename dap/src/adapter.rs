@@ -1,20 +1,20 @@
 //! The life of a session: one message after the other, and a run in between.
 
-use crate::answers::{self, Args};
+use crate::answers;
 use crate::debuggee::{Debuggee, Moved};
 use crate::launch::{Checked, Launch, Model, Opened};
 use crate::points::{Hit, Points};
 use crate::protocol::{
-    Answer, Evaluation, Event, InvalidatedArea, Output, OutputCategory, Place, Position, StartMethod, StopReason,
-    Stopped, ThreadReason,
+    Answer, EvaluateArguments, EvaluateContext, Evaluation, Event, InitializeArguments, InvalidatedArea, Output,
+    OutputCategory, Place, Position, Request, RestartArguments, StartMethod, StepInArguments, StopReason, Stopped,
+    ThreadReason,
 };
 use crate::repl;
 use crate::run::{Halt, OutputLine, Run, RunUntil};
 use crate::show;
-use crate::wire::{Incoming, Request, Writer};
+use crate::wire::{Incoming, RequestId, Writer};
 use fabius_base::Cancel;
 use fabius_explore::{Exploration, Until};
-use serde_json::Value;
 use std::io::Write;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError};
 
@@ -36,7 +36,10 @@ pub(crate) struct Adapter<W> {
 
 /// A model that is being opened.
 struct Opening {
-    request: Request,
+    /// The request to be answered.
+    id: RequestId,
+    /// A model was open before.
+    again: bool,
     attempt: u64,
     cancel: Cancel,
     /// Nothing is left to be checked.
@@ -86,8 +89,8 @@ impl<W: Write> Adapter<W> {
                 }
             };
             match message {
-                Incoming::Request(request) => {
-                    if self.request(&request) == Goes::Over {
+                Incoming::Request(id, request) => {
+                    if self.request(&id, *request) == Goes::Over {
                         return true;
                     }
                 }
@@ -102,70 +105,72 @@ impl<W: Write> Adapter<W> {
         }
     }
 
-    fn request(&mut self, request: &Request) -> Goes {
-        match request.command.as_str() {
-            "initialize" if self.initialized => self.refuse(request, "this session is initialized already"),
-            "initialize" => self.initialize(request),
-            "disconnect" => {
+    fn request(&mut self, id: &RequestId, request: Result<Request, String>) -> Goes {
+        match request {
+            Ok(Request::Initialize(_)) if self.initialized => self.refuse(id, "this session is initialized already"),
+            Ok(Request::Initialize(arguments)) => self.initialize(id, &arguments),
+            Ok(Request::Disconnect) => {
                 self.cancel();
-                self.done(request);
+                self.done(id);
                 return Goes::Over;
             }
-            _ if !self.initialized => self.refuse(request, "the first request is `initialize`"),
-            "launch" | "restart" => self.launch(request),
-            "attach" => self.refuse(request, "a model is launched, there is nothing to attach to"),
-            "cancel" => self.done(request),
-            "configurationDone" => {
+            Ok(_) if !self.initialized => self.refuse(id, "the first request is `initialize`"),
+            Ok(Request::Launch(launch)) => self.launch(id, launch, false),
+            Ok(Request::Restart(arguments)) => self.restart(id, arguments),
+            Ok(Request::Attach) => self.refuse(id, "a model is launched, there is nothing to attach to"),
+            Ok(Request::Cancel) => self.done(id),
+            Ok(Request::ConfigurationDone) => {
                 self.configured = true;
-                self.done(request);
+                self.done(id);
                 self.begin_if_ready();
             }
-            "terminate" => {
+            Ok(Request::Terminate) => {
                 self.cancel();
                 (self.run, self.debuggee) = (None, None);
-                self.done(request);
+                self.done(id);
                 self.out.event(Event::Terminated {});
             }
-            _ => self.on_debuggee(request),
+            Ok(request) => self.on_debuggee(id, &request),
+            Err(why) => self.refuse(id, &why),
         }
         Goes::On
     }
 
-    fn refuse(&mut self, request: &Request, why: &str) {
-        self.out.answer(request, Err(why.to_owned()));
+    fn refuse(&mut self, id: &RequestId, why: &str) {
+        self.out.answer(id, Err(why.to_owned()));
     }
 
-    fn done(&mut self, request: &Request) {
-        self.out.answer(request, Ok(Answer::Done {}));
+    fn done(&mut self, id: &RequestId) {
+        self.out.answer(id, Ok(Answer::Done {}));
     }
 
-    fn initialize(&mut self, request: &Request) {
+    fn initialize(&mut self, id: &RequestId, arguments: &InitializeArguments) {
         self.initialized = true;
-        self.client_refreshes = request.arguments["supportsInvalidatedEvent"].as_bool() == Some(true);
-        self.out.answer(request, Ok(Answer::Capabilities(Box::new(answers::capabilities()))));
+        self.client_refreshes = arguments.supports_invalidated_event == Some(true);
+        self.out.answer(id, Ok(Answer::Capabilities(Box::new(answers::capabilities()))));
     }
 
     // ---- opening ----
 
-    fn launch(&mut self, request: &Request) {
-        let again = request.command == "restart";
+    /// Opens a model, for the first time or again.
+    fn launch(&mut self, id: &RequestId, launch: Launch, again: bool) {
         self.cancel();
-        let given = if again { &request.arguments["arguments"] } else { &request.arguments };
-        let old = self.debuggee.as_ref().filter(|_| again).map(|debuggee| debuggee.launch.clone());
-        let launch = match serde_json::from_value::<Launch>(given.clone()) {
-            Ok(launch) if again && launch.program.as_os_str().is_empty() => Ok(old.unwrap_or(launch)),
-            Ok(launch) => Ok(launch),
-            Err(_) if again && given.is_null() => Ok(old.unwrap_or_default()),
-            Err(error) => Err(format!("the arguments cannot be understood: {error}")),
-        };
         self.run = None;
-        if let Err(why) = launch.and_then(|launch| self.open(launch, request)) {
+        if let Err(why) = self.open(launch, id, again) {
             self.debuggee = None;
-            self.out.answer(request, Err(why));
+            self.out.answer(id, Err(why));
         }
     }
 
-    fn open(&mut self, launch: Launch, request: &Request) -> Result<(), String> {
+    /// Launches again: the same model as before unless another one is given.
+    fn restart(&mut self, id: &RequestId, arguments: RestartArguments) {
+        let given = arguments.arguments.unwrap_or_default();
+        let old = self.debuggee.as_ref().map(|debuggee| debuggee.launch.clone());
+        let launch = if given.program.as_os_str().is_empty() { old.unwrap_or(given) } else { given };
+        self.launch(id, launch, true);
+    }
+
+    fn open(&mut self, launch: Launch, id: &RequestId, again: bool) -> Result<(), String> {
         let program = std::path::absolute(&launch.program).unwrap_or_else(|_| launch.program.clone());
         let (defines, fairness) = fabius_project::for_debugger(&program)?;
         let launch = Launch { program, fairness, ..launch };
@@ -173,7 +178,7 @@ impl<W: Write> Adapter<W> {
         self.attempts += 1;
         let cancel = Cancel::new();
         launch.begin(defines, self.attempts, &cancel, self.sender.clone())?;
-        self.opening = Some(Opening { request: request.clone(), attempt: self.attempts, cancel, ready: false });
+        self.opening = Some(Opening { id: id.clone(), again, attempt: self.attempts, cancel, ready: false });
         Ok(())
     }
 
@@ -181,17 +186,17 @@ impl<W: Write> Adapter<W> {
     fn opened(&mut self, opened: Opened) {
         let Opened { attempt, launch, found } = opened;
         let Some(opening) = self.opening.as_ref().filter(|opening| opening.attempt == attempt) else { return };
-        let request = opening.request.clone();
+        let (id, again) = (opening.id.clone(), opening.again);
         match found.and_then(|model| self.prepare(launch, model)) {
             Ok(()) => {
-                if request.command != "restart" {
+                if !again {
                     self.out.event(Event::Initialized {});
                 }
                 self.begin_if_ready();
             }
             Err(why) => {
                 (self.opening, self.debuggee) = (None, None);
-                self.out.answer(&request, Err(why));
+                self.out.answer(&id, Err(why));
             }
         }
     }
@@ -227,9 +232,9 @@ impl<W: Write> Adapter<W> {
                 self.begin_if_ready();
             }
             Err(why) => {
-                let request = opening.request.clone();
+                let id = opening.id.clone();
                 (self.opening, self.debuggee) = (None, None);
-                self.out.answer(&request, Err(why));
+                self.out.answer(&id, Err(why));
                 self.out.event(Event::Terminated {});
             }
         }
@@ -241,7 +246,7 @@ impl<W: Write> Adapter<W> {
             return;
         }
         let (Some(opening), Some(debuggee)) = (self.opening.take(), &mut self.debuggee) else { return };
-        self.out.answer(&opening.request, Ok(Answer::Done {}));
+        self.out.answer(&opening.id, Ok(Answer::Done {}));
         debuggee.settle();
         debuggee.points.begin();
         let name = debuggee.launch.program.display().to_string();
@@ -259,88 +264,81 @@ impl<W: Write> Adapter<W> {
     fn cancel(&mut self) {
         if let Some(opening) = self.opening.take() {
             opening.cancel.cancel();
-            self.refuse(&opening.request, "it was interrupted");
+            self.refuse(&opening.id, "it was interrupted");
         }
     }
 
     // ---- what needs a model ----
 
-    fn on_debuggee(&mut self, request: &Request) {
-        let args: Args = match &request.arguments {
-            Value::Null => Args::default(),
-            given => match serde_json::from_value(given.clone()) {
-                Ok(args) => args,
-                Err(error) => return self.refuse(request, &format!("the arguments cannot be understood: {error}")),
-            },
-        };
+    fn on_debuggee(&mut self, id: &RequestId, request: &Request) {
         let Some(debuggee) = &mut self.debuggee else {
-            return match request.command.as_str() {
-                "threads" => self.out.answer(request, Ok(Answer::Threads { threads: Vec::new() })),
-                _ => self.refuse(request, "no model is being debugged"),
+            return match request {
+                Request::Threads => self.out.answer(id, Ok(Answer::Threads { threads: Vec::new() })),
+                _ => self.refuse(id, "no model is being debugged"),
             };
         };
-        let command = request.command.as_str();
         if self.run.is_some() || self.opening.is_some() {
-            let may = ["threads", "loadedSources", "source", "breakpointLocations", "fabius/hold"];
-            if command == "pause" && self.run.is_some() {
-                return self.pause(request);
+            if matches!(request, Request::Pause(_)) && self.run.is_some() {
+                return self.pause(id);
             }
-            if !command.starts_with("set") && !may.contains(&command) {
-                return self.refuse(request, "the model is running: pause it first");
+            if !request.is_answered_while_running() {
+                return self.refuse(id, "the model is running: pause it first");
             }
         }
-        if command == "evaluate" && args.context == "repl" {
-            return self.repl(request, &args);
+        if let Request::Evaluate(arguments) = request
+            && arguments.context == EvaluateContext::Repl
+        {
+            return self.repl(id, arguments);
         }
-        match answers::answer(debuggee, command, &args) {
+        match answers::answer(debuggee, request) {
             Some(answer) => {
-                let held = command == "fabius/hold" && answer.is_ok();
-                self.out.answer(request, answer);
+                let held = matches!(answer, Ok(Answer::Held(_)));
+                self.out.answer(id, answer);
                 if held {
                     self.refresh(vec![InvalidatedArea::Threads]);
                 }
             }
-            None => self.drive(request, &args),
+            None => self.drive(id, request),
         }
     }
 
     /// Requests that move.
-    fn drive(&mut self, request: &Request, args: &Args) {
-        let pid = args.thread_id.and_then(show::pid_of);
-        match request.command.as_str() {
-            "continue" => {
-                self.out.answer(request, Ok(Answer::Continued { all_threads_continued: true }));
+    fn drive(&mut self, id: &RequestId, request: &Request) {
+        let pid = |thread: Option<i64>| thread.and_then(show::pid_of);
+        match request {
+            Request::Continue => {
+                self.out.answer(id, Ok(Answer::Continued { all_threads_continued: true }));
                 self.run = Some(Run::new(true, RunUntil::Stopped));
             }
-            "reverseContinue" => {
-                self.done(request);
+            Request::ReverseContinue => {
+                self.done(id);
                 self.run = Some(Run::new(false, RunUntil::Stopped));
             }
-            "stepOut" => {
-                self.done(request);
+            Request::StepOut(arguments) => {
+                self.done(id);
                 let Some(debuggee) = &self.debuggee else { return };
-                let pid = pid.unwrap_or_else(|| show::focus(&debuggee.e));
+                let pid = pid(arguments.thread_id).unwrap_or_else(|| show::focus(&debuggee.e));
                 let depth = show::inline_depth(&debuggee.e, pid);
                 self.run = Some(Run::new(true, RunUntil::Out { pid, depth }));
             }
-            "next" => {
-                self.done(request);
-                self.one(|debuggee| debuggee.forward_of(pid), true);
+            Request::Next(arguments) => {
+                self.done(id);
+                self.one(|debuggee| debuggee.forward_of(pid(arguments.thread_id)), true);
             }
-            "stepIn" => self.step_in(request, args, pid),
-            "stepBack" => {
-                self.done(request);
+            Request::StepIn(arguments) => self.step_in(id, arguments),
+            Request::StepBack => {
+                self.done(id);
                 self.one(Debuggee::back, false);
             }
-            "pause" => self.hold_instead(request, pid),
-            "fabius/jump" => self.jump(request, args.step),
-            "goto" => {
-                let step = args.target_id.and_then(|target| usize::try_from(target.checked_sub(1)?).ok());
-                self.jump(request, step);
+            Request::Pause(arguments) => self.hold_instead(id, pid(arguments.thread_id)),
+            Request::Jump(params) => self.jump(id, params.step),
+            Request::Goto(arguments) => {
+                let step = arguments.target_id.and_then(|target| usize::try_from(target.checked_sub(1)?).ok());
+                self.jump(id, step);
             }
-            other => {
-                let name: String = other.chars().take(80).collect();
-                self.refuse(request, &format!("unknown request `{name}`"));
+            _ => {
+                let name: String = id.command.chars().take(80).collect();
+                self.refuse(id, &format!("unknown request `{name}`"));
             }
         }
     }
@@ -361,16 +359,17 @@ impl<W: Write> Adapter<W> {
         self.halt(halt);
     }
 
-    fn step_in(&mut self, request: &Request, args: &Args, pid: Option<u8>) {
+    fn step_in(&mut self, id: &RequestId, arguments: &StepInArguments) {
+        let pid = arguments.thread_id.and_then(show::pid_of);
         let Some(debuggee) = &mut self.debuggee else { return };
-        let Some(target) = args.target_id else {
-            self.done(request);
+        let Some(target) = arguments.target_id else {
+            self.done(id);
             return self.one(|debuggee| debuggee.forward_of(pid), true);
         };
         let index = usize::try_from(target).ok().and_then(|target| target.checked_sub(1));
         let chosen = index.and_then(|index| debuggee.e.choices().into_iter().nth(index));
-        let Some(chosen) = chosen else { return self.refuse(request, "there is no such choice any more") };
-        self.done(request);
+        let Some(chosen) = chosen else { return self.refuse(id, "there is no such choice any more") };
+        self.done(id);
         self.one(
             move |debuggee| match debuggee.e.choose(&chosen) {
                 Ok(_) => {
@@ -384,7 +383,7 @@ impl<W: Write> Adapter<W> {
     }
 
     /// While everything stands still, pausing a thread holds its process (or releases it).
-    fn hold_instead(&mut self, request: &Request, pid: Option<u8>) {
+    fn hold_instead(&mut self, id: &RequestId, pid: Option<u8>) {
         let Some(debuggee) = &mut self.debuggee else { return };
         let pid = pid.unwrap_or_else(|| show::focus(&debuggee.e));
         let e: &mut Exploration = &mut debuggee.e;
@@ -394,42 +393,42 @@ impl<W: Write> Adapter<W> {
         let focus = show::focus(e);
         match done {
             Ok(()) => {
-                self.done(request);
+                self.done(id);
                 self.tell(OutputCategory::Console, &format!("{name} {told}"));
                 self.stopped(StopReason::Pause, &format!("{name} {told}"), focus, &[]);
             }
-            Err(why) => self.refuse(request, &why),
+            Err(why) => self.refuse(id, &why),
         }
     }
 
-    fn jump(&mut self, request: &Request, step: Option<usize>) {
+    fn jump(&mut self, id: &RequestId, step: Option<usize>) {
         let Some(debuggee) = &mut self.debuggee else { return };
-        let Some(step) = step else { return self.refuse(request, "the step is missing: a number from 0") };
+        let Some(step) = step else { return self.refuse(id, "the step is missing: a number from 0") };
         match repl::jump(debuggee, &step.to_string()) {
             Ok(_) => {
                 debuggee.settle();
                 let at = debuggee.e.number(debuggee.e.here());
                 let pid = show::focus(&debuggee.e);
                 debuggee.error = show::error(&debuggee.e);
-                self.out.answer(request, Ok(Answer::Position(Position { step: at })));
+                self.out.answer(id, Ok(Answer::Position(Position { step: at })));
                 self.stopped(StopReason::Goto, &format!("after step {at}"), pid, &[]);
             }
-            Err(why) => self.refuse(request, &why),
+            Err(why) => self.refuse(id, &why),
         }
     }
 
-    fn repl(&mut self, request: &Request, args: &Args) {
+    fn repl(&mut self, id: &RequestId, args: &EvaluateArguments) {
         let Some(debuggee) = &mut self.debuggee else { return };
         let Some(done) = repl::command(debuggee, &args.expression) else {
             let answer = answers::evaluate(debuggee, args);
             let answer =
                 answer.map(Answer::Evaluation).map_err(|why| repl::neither(&debuggee.e, &args.expression, why));
-            return self.out.answer(request, answer);
+            return self.out.answer(id, answer);
         };
         let changed = done.as_ref().is_ok_and(|done| done.changed);
         let pid = show::focus(&debuggee.e);
         debuggee.error = show::error(&debuggee.e);
-        self.out.answer(request, done.map(|done| Answer::Evaluation(Evaluation::text(done.text))));
+        self.out.answer(id, done.map(|done| Answer::Evaluation(Evaluation::text(done.text))));
         if changed {
             self.stopped(StopReason::Goto, "", pid, &[]);
         }
@@ -452,9 +451,9 @@ impl<W: Write> Adapter<W> {
         }
     }
 
-    fn pause(&mut self, request: &Request) {
+    fn pause(&mut self, id: &RequestId) {
         self.run = None;
-        self.done(request);
+        self.done(id);
         let pid = self.debuggee.as_ref().map_or(0, |debuggee| show::focus(&debuggee.e));
         self.stopped(StopReason::Pause, "", pid, &[]);
     }

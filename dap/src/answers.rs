@@ -2,57 +2,20 @@
 
 use crate::debuggee::Debuggee;
 use crate::hover::hover;
-use crate::points::{BreakpointRequest, FILTERS};
+use crate::points::FILTERS;
 use crate::protocol::{
-    Answer, BreakpointLocation, Capabilities, CompletionItem, DataBreakpointAccess, DataBreakpointInfo, Evaluation,
-    ExceptionBreakMode, ExceptionDetails, ExceptionInfo, HeldProcesses, ReceivedFrom, SavedRun, Source, Target,
-    TracePage, TraceStep,
+    Answer, BreakpointLocation, BreakpointLocationsArguments, Capabilities, CompletionItem, CompletionsArguments,
+    DataBreakpointAccess, DataBreakpointInfo, DataBreakpointInfoArguments, EvaluateArguments, Evaluation,
+    ExceptionBreakMode, ExceptionDetails, ExceptionInfo, GotoTargetsArguments, HeldProcesses, HoldParams,
+    ProcessReference, ReceivedFrom, Request, SavedRun, ScopesArguments, SetBreakpointsArguments,
+    SetExceptionBreakpointsArguments, SourceArguments, SourceBreakpoint, StackTraceArguments, Target, TracePage,
+    TraceParams, TraceStep, VariablesArguments,
 };
 use crate::repl;
 use crate::show;
 use crate::values::{NO_SETTING, assigns};
 use fabius_explore::{Exploration, NodeId, Until, sentence};
 use fabius_witness::format::json::step_record;
-use serde::Deserialize;
-use serde_json::Value;
-
-/// The arguments of all requests together; what does not belong to one is missing.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct Args {
-    pub thread_id: Option<i64>,
-    pub frame_id: Option<i64>,
-    pub variables_reference: i64,
-    pub target_id: Option<i64>,
-    pub expression: String,
-    pub context: String,
-    pub name: String,
-    pub text: String,
-    pub column: Option<usize>,
-    pub line: Option<u32>,
-    pub end_line: Option<u32>,
-    pub start_frame: usize,
-    pub levels: usize,
-    pub start: usize,
-    pub count: usize,
-    pub filters: Vec<String>,
-    pub filter_options: Vec<FilterOption>,
-    pub source: Source,
-    pub breakpoints: Vec<BreakpointRequest>,
-    pub lines: Vec<u32>,
-    pub step: Option<usize>,
-    pub process: Value,
-    pub held: Option<bool>,
-    pub steps: Option<u32>,
-    pub condition: Option<String>,
-    pub from: usize,
-}
-
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct FilterOption {
-    pub filter_id: String,
-}
 
 /// A page of a trace has at most this many steps.
 const PAGE_STEPS: usize = 500;
@@ -84,47 +47,44 @@ pub(crate) fn capabilities() -> Capabilities {
 }
 
 /// Answers a request; `None` if it is not one of these.
-pub(crate) fn answer(debuggee: &mut Debuggee, command: &str, args: &Args) -> Option<Result<Answer, String>> {
+pub(crate) fn answer(debuggee: &mut Debuggee, request: &Request) -> Option<Result<Answer, String>> {
     let e = &debuggee.e;
-    Some(match command {
-        "threads" => Ok(Answer::Threads { threads: show::threads(e) }),
-        "stackTrace" => stack_trace(e, args),
-        "scopes" => frame(args).map(|pid| Answer::Scopes { scopes: show::scopes(pid) }),
-        "variables" => variables(debuggee, args),
-        "evaluate" => evaluate(debuggee, args).map(Answer::Evaluation),
-        "setVariable" | "setExpression" => Err(NO_SETTING.to_owned()),
-        "gotoTargets" => goto_targets(e, args),
-        "exceptionInfo" => exception_info(debuggee).map(Answer::ExceptionInfo),
-        "loadedSources" => Ok(loaded_sources(e)),
-        "source" => source(e, args),
-        "stepInTargets" => Ok(Answer::Targets { targets: targets(e) }),
-        "breakpointLocations" => Ok(locations(e, args)),
-        "completions" => Ok(completions(e, args)),
-        "setBreakpoints" => Ok(set_breakpoints(debuggee, args)),
-        "setFunctionBreakpoints" => {
-            Ok(Answer::Breakpoints { breakpoints: debuggee.points.set_types(&debuggee.e, &args.breakpoints) })
+    Some(match request {
+        Request::Threads => Ok(Answer::Threads { threads: show::threads(e) }),
+        Request::StackTrace(arguments) => stack_trace(e, arguments),
+        Request::Scopes(arguments) => scopes(arguments),
+        Request::Variables(arguments) => variables(debuggee, arguments),
+        Request::Evaluate(arguments) => evaluate(debuggee, arguments).map(Answer::Evaluation),
+        Request::SetVariable | Request::SetExpression => Err(NO_SETTING.to_owned()),
+        Request::GotoTargets(arguments) => goto_targets(e, arguments),
+        Request::ExceptionInfo => exception_info(debuggee).map(Answer::ExceptionInfo),
+        Request::LoadedSources => Ok(loaded_sources(e)),
+        Request::Source(arguments) => source(e, arguments),
+        Request::StepInTargets => Ok(Answer::Targets { targets: targets(e) }),
+        Request::BreakpointLocations(arguments) => Ok(locations(e, arguments)),
+        Request::Completions(arguments) => Ok(completions(e, arguments)),
+        Request::SetBreakpoints(arguments) => Ok(set_breakpoints(debuggee, arguments)),
+        Request::SetFunctionBreakpoints(arguments) => {
+            Ok(Answer::Breakpoints { breakpoints: debuggee.points.set_types(&debuggee.e, &arguments.breakpoints) })
         }
-        "setDataBreakpoints" => {
-            Ok(Answer::Breakpoints { breakpoints: debuggee.points.set_data(&debuggee.e, &args.breakpoints) })
+        Request::SetDataBreakpoints(arguments) => {
+            Ok(Answer::Breakpoints { breakpoints: debuggee.points.set_data(&debuggee.e, &arguments.breakpoints) })
         }
-        "dataBreakpointInfo" => Ok(Answer::DataBreakpointInfo(data_info(debuggee, args))),
-        "setExceptionBreakpoints" => {
-            let options = args.filter_options.iter().map(|option| option.filter_id.clone());
-            debuggee.points.set_filters(args.filters.iter().cloned().chain(options).collect());
-            Ok(Answer::Done {})
-        }
-        "fabius/trace" => Ok(Answer::Trace(trace(e, args))),
-        "fabius/hold" => hold(debuggee, args).map(Answer::Held),
-        "fabius/save" => Ok(Answer::Saved(SavedRun { text: e.save().text() })),
+        Request::DataBreakpointInfo(arguments) => Ok(Answer::DataBreakpointInfo(data_info(debuggee, arguments))),
+        Request::SetExceptionBreakpoints(arguments) => Ok(set_filters(debuggee, arguments)),
+        Request::Trace(params) => Ok(Answer::Trace(trace(e, params))),
+        Request::Hold(params) => hold(debuggee, params).map(Answer::Held),
+        Request::Save => Ok(Answer::Saved(SavedRun { text: e.save().text() })),
         _ => return None,
     })
 }
 
-fn frame(args: &Args) -> Result<u8, String> {
-    args.frame_id.and_then(show::pid_of_frame).ok_or_else(|| "there is no such frame".to_owned())
+fn scopes(args: &ScopesArguments) -> Result<Answer, String> {
+    let pid = args.frame_id.and_then(show::pid_of_frame).ok_or("there is no such frame")?;
+    Ok(Answer::Scopes { scopes: show::scopes(pid) })
 }
 
-fn stack_trace(e: &Exploration, args: &Args) -> Result<Answer, String> {
+fn stack_trace(e: &Exploration, args: &StackTraceArguments) -> Result<Answer, String> {
     let pid = args.thread_id.and_then(show::pid_of).ok_or("there is no such thread")?;
     let frames = show::frames(e, pid)?;
     let levels = if args.levels == 0 { usize::MAX } else { args.levels };
@@ -133,13 +93,13 @@ fn stack_trace(e: &Exploration, args: &Args) -> Result<Answer, String> {
     Ok(Answer::StackTrace { stack_frames, total_frames })
 }
 
-fn variables(debuggee: &mut Debuggee, args: &Args) -> Result<Answer, String> {
+fn variables(debuggee: &mut Debuggee, args: &VariablesArguments) -> Result<Answer, String> {
     let found = debuggee.references.variables(&debuggee.e, args.variables_reference)?;
     let count = if args.count == 0 { usize::MAX } else { args.count };
     Ok(Answer::Variables { variables: found.into_iter().skip(args.start).take(count).collect() })
 }
 
-pub(crate) fn evaluate(debuggee: &mut Debuggee, args: &Args) -> Result<Evaluation, String> {
+pub(crate) fn evaluate(debuggee: &mut Debuggee, args: &EvaluateArguments) -> Result<Evaluation, String> {
     let pid = args.frame_id.and_then(show::pid_of_frame).or_else(|| Some(show::focus(&debuggee.e)));
     if let Some(answer) = pid.and_then(|pid| hover(debuggee, args, pid)) {
         return answer;
@@ -173,7 +133,7 @@ fn loaded_sources(e: &Exploration) -> Answer {
     Answer::LoadedSources { sources: e.loaded().map.files().map(|(_, file)| show::source(&file.name)).collect() }
 }
 
-fn source(e: &Exploration, args: &Args) -> Result<Answer, String> {
+fn source(e: &Exploration, args: &SourceArguments) -> Result<Answer, String> {
     let wanted = args.source.file().unwrap_or("");
     let found = e.loaded().map.files().find(|(_, file)| &*file.name == wanted);
     let (_, file) = found.ok_or_else(|| format!("`{wanted}` is not part of this model"))?;
@@ -200,8 +160,8 @@ fn targets(e: &Exploration) -> Vec<Target> {
 
 /// The states of the run from which a statement of a line is executed next, the nearest first. The number of a target is
 /// that of the step, from 1.
-fn goto_targets(e: &Exploration, args: &Args) -> Result<Answer, String> {
-    let (file, line) = (args.source.path.as_deref().unwrap_or(""), args.line.unwrap_or(0));
+fn goto_targets(e: &Exploration, args: &GotoTargetsArguments) -> Result<Answer, String> {
+    let (file, line) = (args.source.path.as_deref().unwrap_or(""), args.line);
     let map = &e.loaded().map;
     let here = e.number(e.here());
     let there = |span| {
@@ -225,7 +185,7 @@ fn goto_targets(e: &Exploration, args: &Args) -> Result<Answer, String> {
     Ok(Answer::Targets { targets: steps.iter().take(TARGETS_MAX).map(target).collect() })
 }
 
-fn locations(e: &Exploration, args: &Args) -> Answer {
+fn locations(e: &Exploration, args: &BreakpointLocationsArguments) -> Answer {
     let first = args.line.unwrap_or(1);
     let last = args.end_line.unwrap_or(first);
     let file = args.source.path.as_deref().unwrap_or("");
@@ -233,23 +193,29 @@ fn locations(e: &Exploration, args: &Args) -> Answer {
     Answer::BreakpointLocations { breakpoints: lines.map(|line| BreakpointLocation { line }).collect() }
 }
 
-fn completions(e: &Exploration, args: &Args) -> Answer {
+fn completions(e: &Exploration, args: &CompletionsArguments) -> Answer {
     let end = args.column.map_or(args.text.len(), |column| column.saturating_sub(1));
     let before: String = args.text.chars().take(end).collect();
     let target = |text: String| CompletionItem { label: text.trim_end().to_owned(), text };
     Answer::Completions { targets: repl::completions(e, &before).into_iter().map(target).collect() }
 }
 
-fn set_breakpoints(debuggee: &mut Debuggee, args: &Args) -> Answer {
+fn set_breakpoints(debuggee: &mut Debuggee, args: &SetBreakpointsArguments) -> Answer {
     let file = args.source.file().unwrap_or("");
-    let old: Vec<BreakpointRequest> =
-        args.lines.iter().map(|line| BreakpointRequest { line: *line, ..BreakpointRequest::default() }).collect();
+    let old: Vec<SourceBreakpoint> =
+        args.lines.iter().map(|line| SourceBreakpoint { line: *line, ..SourceBreakpoint::default() }).collect();
     let requests = if args.breakpoints.is_empty() { &old } else { &args.breakpoints };
     Answer::Breakpoints { breakpoints: debuggee.points.set_lines(&debuggee.e, file, requests) }
 }
 
+fn set_filters(debuggee: &mut Debuggee, args: &SetExceptionBreakpointsArguments) -> Answer {
+    let options = args.filter_options.iter().map(|option| option.filter_id.clone());
+    debuggee.points.set_filters(args.filters.iter().cloned().chain(options).collect());
+    Answer::Done {}
+}
+
 /// Whether a variable can be watched, and under which name.
-fn data_info(debuggee: &Debuggee, args: &Args) -> DataBreakpointInfo {
+fn data_info(debuggee: &Debuggee, args: &DataBreakpointInfoArguments) -> DataBreakpointInfo {
     let e = &debuggee.e;
     let name = debuggee.references.name_below(args.variables_reference, &args.name);
     let named = |value: &&fabius_explore::Value| {
@@ -283,9 +249,9 @@ fn in_scope(value: &fabius_explore::Value, reference: i64) -> bool {
 }
 
 /// A page of the run, from step `from`.
-fn trace(e: &Exploration, args: &Args) -> TracePage {
-    let first = args.from.max(1);
-    let count = if args.count == 0 { PAGE_STEPS } else { args.count.min(PAGE_STEPS) };
+fn trace(e: &Exploration, params: &TraceParams) -> TracePage {
+    let first = params.from.unwrap_or(1).max(1);
+    let count = params.count.filter(|count| 0 < *count).map_or(PAGE_STEPS, |count| count.min(PAGE_STEPS));
     let map = &e.loaded().map;
     let wanted = |node: &&NodeId| first <= e.number(**node) && e.number(**node) < first.saturating_add(count);
     let nodes: Vec<NodeId> = e.line().iter().skip(1).filter(wanted).copied().collect();
@@ -311,19 +277,17 @@ fn trace(e: &Exploration, args: &Args) -> TracePage {
 }
 
 /// Holds a process, or releases it.
-fn hold(debuggee: &mut Debuggee, args: &Args) -> Result<HeldProcesses, String> {
+fn hold(debuggee: &mut Debuggee, params: &HoldParams) -> Result<HeldProcesses, String> {
     let e = &mut debuggee.e;
-    let pid = match &args.process {
-        Value::Number(number) => {
-            number.as_u64().and_then(|pid| u8::try_from(pid).ok()).ok_or("there is no such process")?
-        }
-        Value::String(name) => repl::process(e, name)?,
-        _ => return Err("`process` is missing: a number or a name such as P[1]".to_owned()),
+    let pid = match &params.process {
+        Some(ProcessReference::Number(number)) => u8::try_from(*number).map_err(|_| "there is no such process")?,
+        Some(ProcessReference::Name(name)) => repl::process(e, name)?,
+        None => return Err("`process` is missing: a number or a name such as P[1]".to_owned()),
     };
-    if args.held == Some(false) {
+    if params.held == Some(false) {
         e.release(pid);
     } else {
-        let until = match (&args.condition, args.steps) {
+        let until = match (&params.condition, params.steps) {
             (Some(condition), _) => Until::Condition(e.condition(condition)?),
             (None, Some(steps)) => Until::Others(steps),
             (None, None) => Until::Released,

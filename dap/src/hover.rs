@@ -1,8 +1,7 @@
 //! What a name is worth where the mouse is: that of the process whose text it is, not of the one that is stopped.
 
-use crate::answers::Args;
 use crate::debuggee::Debuggee;
-use crate::protocol::Evaluation;
+use crate::protocol::{EvaluateArguments, EvaluateContext, Evaluation};
 use crate::values::References;
 use fabius_explore::Exploration;
 
@@ -12,8 +11,8 @@ const PROCESSES_MAX: usize = 8;
 /// The answer for an expression under the mouse, if it is not simply what it is in the process that is stopped: a name that
 /// stands in the text of another process type has the values of its processes; and where the client does not say where the
 /// name stands, a value is told with the process that it is of.
-pub(crate) fn hover(debuggee: &mut Debuggee, args: &Args, pid: u8) -> Option<Result<Evaluation, String>> {
-    if args.context != "hover" {
+pub(crate) fn hover(debuggee: &mut Debuggee, args: &EvaluateArguments, pid: u8) -> Option<Result<Evaluation, String>> {
+    if args.context != EvaluateContext::Hover {
         return None;
     }
     let Debuggee { e, references, .. } = debuggee;

@@ -1,20 +1,10 @@
 //! Where a run is to stop: breakpoints on lines, process types and data, and kinds of errors.
 
-use crate::protocol::{Breakpoint, ExceptionFilter, Source, StopReason};
+use crate::protocol::{
+    Breakpoint, BreakpointConditions, DataBreakpoint, ExceptionFilter, FunctionBreakpoint, Source, SourceBreakpoint,
+    StopReason,
+};
 use fabius_explore::{Exploration, Pattern, Place};
-use serde::Deserialize;
-
-/// A breakpoint as a client says it; what does not belong to its kind is missing.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub(crate) struct BreakpointRequest {
-    pub line: u32,
-    pub name: String,
-    pub data_id: String,
-    pub condition: Option<String>,
-    pub hit_condition: Option<String>,
-    pub log_message: Option<String>,
-}
 
 /// What a breakpoint waits for.
 #[derive(Clone, Debug)]
@@ -133,19 +123,19 @@ impl Points {
     }
 
     /// Replaces the breakpoints of a file.
-    pub(crate) fn set_lines(&mut self, e: &Exploration, file: &str, requests: &[BreakpointRequest]) -> Vec<Breakpoint> {
+    pub(crate) fn set_lines(&mut self, e: &Exploration, file: &str, requests: &[SourceBreakpoint]) -> Vec<Breakpoint> {
         self.points.retain(|point| !matches!(point.trigger, Trigger::Line(_)) || point.file != file);
-        let trigger = |request: &BreakpointRequest| {
+        let trigger = |request: &SourceBreakpoint| {
             let place = e.place(file, request.line).ok_or("no process ever stops on this line or after it")?;
             Ok(Trigger::Line(place))
         };
-        requests.iter().map(|request| self.add(e, file, request, trigger(request))).collect()
+        requests.iter().map(|request| self.add(e, file, &request.conditions, trigger(request))).collect()
     }
 
     /// Replaces those on process types, and on patterns.
-    pub(crate) fn set_types(&mut self, e: &Exploration, requests: &[BreakpointRequest]) -> Vec<Breakpoint> {
+    pub(crate) fn set_types(&mut self, e: &Exploration, requests: &[FunctionBreakpoint]) -> Vec<Breakpoint> {
         self.points.retain(|point| !matches!(point.trigger, Trigger::Begins(_) | Trigger::Pattern(_)));
-        let trigger = |request: &BreakpointRequest| {
+        let trigger = |request: &FunctionBreakpoint| {
             if e.process_types().any(|name| name == request.name) {
                 return Ok(Trigger::Begins(request.name.clone()));
             }
@@ -156,17 +146,17 @@ impl Points {
                 if is_name { no_type } else { why }
             })
         };
-        requests.iter().map(|request| self.add(e, "", request, trigger(request))).collect()
+        requests.iter().map(|request| self.add(e, "", &request.conditions, trigger(request))).collect()
     }
 
     /// Replaces those on variables and channels.
-    pub(crate) fn set_data(&mut self, e: &Exploration, requests: &[BreakpointRequest]) -> Vec<Breakpoint> {
+    pub(crate) fn set_data(&mut self, e: &Exploration, requests: &[DataBreakpoint]) -> Vec<Breakpoint> {
         self.points.retain(|point| !matches!(point.trigger, Trigger::Changes(_)));
-        let trigger = |request: &BreakpointRequest| match request.data_id.trim() {
+        let trigger = |request: &DataBreakpoint| match request.data_id.trim() {
             "" => Err("this cannot be watched".to_owned()),
             name => Ok(Trigger::Changes(name.to_owned())),
         };
-        requests.iter().map(|request| self.add(e, "", request, trigger(request))).collect()
+        requests.iter().map(|request| self.add(e, "", &request.conditions, trigger(request))).collect()
     }
 
     /// Adds a breakpoint if everything about it makes sense; says what became of it.
@@ -174,7 +164,7 @@ impl Points {
         &mut self,
         e: &Exploration,
         file: &str,
-        request: &BreakpointRequest,
+        conditions: &BreakpointConditions,
         trigger: Result<Trigger, String>,
     ) -> Breakpoint {
         self.last_id += 1;
@@ -183,14 +173,14 @@ impl Points {
             let text = |text: &Option<String>| {
                 text.as_ref().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty())
             };
-            let condition = text(&request.condition).map(|text| e.pattern(&text)).transpose()?;
-            let hits = match text(&request.hit_condition) {
+            let condition = text(&conditions.condition).map(|text| e.pattern(&text)).transpose()?;
+            let hits = match text(&conditions.hit_condition) {
                 None => Hits::All,
                 Some(hits) => {
                     Hits::read(&hits).ok_or_else(|| format!("invalid hit count `{hits}` (expected 3, == 3 or % 3)"))?
                 }
             };
-            let log = text(&request.log_message);
+            let log = text(&conditions.log_message);
             Ok(Point { id, file: file.to_owned(), trigger, condition, hits, log, count: 0 })
         });
         match made {

@@ -1,7 +1,7 @@
 //! Messages in and out: the framing of the protocol, and numbers in sequence.
 
 use crate::launch::{Checked, Opened};
-use crate::protocol::{Answer, Event, Message, Response};
+use crate::protocol::{Answer, Event, Message, Request, Response};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -15,8 +15,8 @@ const HEADER_BYTES_MAX: u64 = 4096;
 
 /// What arrives.
 pub(crate) enum Incoming {
-    /// A request.
-    Request(Request),
+    /// A request, or why its arguments are not understood.
+    Request(RequestId, Box<Result<Request, String>>),
     /// Something that is none, and why.
     Garbage(String),
     /// A model was read and opened, or not.
@@ -27,15 +27,13 @@ pub(crate) enum Incoming {
     End,
 }
 
-/// A request.
-#[derive(Clone, Debug, Deserialize)]
-pub(crate) struct Request {
+/// A request, as its answer names it.
+#[derive(Clone, Debug)]
+pub(crate) struct RequestId {
     /// Its number.
     pub seq: i64,
     /// What is asked.
     pub command: String,
-    #[serde(default)]
-    pub arguments: Value,
 }
 
 /// Reads standard input on a thread of its own; whatever arrives goes into one queue. The other end is for checks.
@@ -92,8 +90,20 @@ fn body(input: &mut impl BufRead, length: usize) -> Incoming {
     if value.get("type").and_then(Value::as_str) == Some("response") {
         return Incoming::Garbage("a response was not expected".to_owned());
     }
-    serde_json::from_value(value)
-        .map_or_else(|error| Incoming::Garbage(format!("invalid request: {error}")), Incoming::Request)
+    #[derive(Deserialize)]
+    struct Framed {
+        seq: i64,
+        command: String,
+        #[serde(default)]
+        arguments: Value,
+    }
+    match serde_json::from_value(value) {
+        Ok(Framed { seq, command, arguments }) => {
+            let request = Request::read(&command, arguments);
+            Incoming::Request(RequestId { seq, command }, Box::new(request))
+        }
+        Err(error) => Incoming::Garbage(format!("invalid request: {error}")),
+    }
 }
 
 fn shortened(text: &str) -> String {
@@ -117,7 +127,7 @@ impl<W: Write> Writer<W> {
     }
 
     /// Answers a request; an error is a sentence for the user.
-    pub(crate) fn answer(&mut self, request: &Request, answer: Result<Answer, String>) {
+    pub(crate) fn answer(&mut self, request: &RequestId, answer: Result<Answer, String>) {
         self.send(&Message::Response(Response::new(request.seq, &request.command, answer)));
     }
 
@@ -144,7 +154,7 @@ mod tests {
         let mut found = Vec::new();
         loop {
             found.push(match next(&mut input) {
-                Incoming::Request(request) => format!("{} {}", request.seq, request.command),
+                Incoming::Request(request, _) => format!("{} {}", request.seq, request.command),
                 Incoming::Garbage(_) => "garbage".to_owned(),
                 Incoming::Opened(_) => "opened".to_owned(),
                 Incoming::Checked(_) => "checked".to_owned(),

@@ -1,7 +1,7 @@
 //! Messages of our own, which `docs/protocol.md` describes.
 
 use fabius_witness::format::json::StepRecord;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Where everything stands still (`fabius/at`).
 #[derive(Debug, Serialize)]
@@ -16,11 +16,42 @@ pub(crate) struct Place {
     pub line: u32,
 }
 
+/// The arguments of `fabius/jump`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct JumpParams {
+    /// The number of the step after which to be; 0 is the beginning.
+    pub step: Option<usize>,
+}
+
 /// The answer to `fabius/jump`, and to `goto`.
 #[derive(Debug, Serialize)]
 pub(crate) struct Position {
     /// The number of the step that led here.
     pub step: usize,
+}
+
+/// The arguments of `fabius/hold`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct HoldParams {
+    pub process: Option<ProcessReference>,
+    /// Whether the process is held from now on, or released; held if nothing is said.
+    pub held: Option<bool>,
+    /// For how many steps of others.
+    pub steps: Option<u32>,
+    /// Until this expression is true.
+    pub condition: Option<String>,
+}
+
+/// A process.
+#[derive(Debug, Deserialize)]
+#[serde(untagged, expecting = "`process` is a number or a name such as P[1]")]
+pub(crate) enum ProcessReference {
+    /// By its number.
+    Number(i64),
+    /// By its name, such as `P[1]`.
+    Name(String),
 }
 
 /// The answer to `fabius/hold`.
@@ -35,6 +66,16 @@ pub(crate) struct HeldProcesses {
 pub(crate) struct SavedRun {
     /// The run, as the text of a file.
     pub text: String,
+}
+
+/// The arguments of `fabius/trace`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(crate) struct TraceParams {
+    /// The first step of the page, from 1.
+    pub from: Option<usize>,
+    /// How many steps.
+    pub count: Option<usize>,
 }
 
 /// The answer to `fabius/trace`: a page of the run.
