@@ -1,7 +1,7 @@
 import tseslint from "typescript-eslint";
 
 export default tseslint.config(
-  { ignores: ["dist/", "out/", "bin/", "test/workbench/", "test/artefacts/", "node_modules/", "src/messages.ts"] },
+  { ignores: ["dist/", "out/", "bin/", "test/workbench/", "test/artefacts/", "node_modules/", "src/messages.ts", "src/debugMessages.ts"] },
   {
     files: ["src/**/*.ts", "test/**/*.ts"],
     extends: [...tseslint.configs.strictTypeChecked],

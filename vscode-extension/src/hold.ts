@@ -2,6 +2,7 @@
 // is safe.
 
 import * as vscode from "vscode";
+import type { HoldParams } from "./debugMessages";
 import { type CallStackItem, pidOf } from "./pure/threads";
 
 interface Thread {
@@ -27,9 +28,10 @@ async function chosen(pid: number | undefined, title: string): Promise<Process |
   return processes.find((process) => process.pid === pid) ?? vscode.window.showQuickPick(processes, { title });
 }
 
-async function hold({ session, pid, name }: Process, until: object): Promise<void> {
+async function hold({ session, pid, name }: Process, until: Omit<HoldParams, "process">): Promise<void> {
+  const params: HoldParams = { process: pid, ...until };
   try {
-    await session.customRequest("fabius/hold", { process: pid, ...until });
+    await session.customRequest("fabius/hold", params);
   } catch (error) {
     void vscode.window.showErrorMessage(`${name}: ${error instanceof Error ? error.message : String(error)}`);
   }

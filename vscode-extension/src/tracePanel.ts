@@ -3,6 +3,7 @@
 import { randomBytes } from "node:crypto";
 import * as path from "node:path";
 import * as vscode from "vscode";
+import type { DebuggerEvents, DebuggerRequests } from "./debugMessages";
 import type { ExportFormat, StateAfter, Step, Which } from "./protocol";
 import { page } from "./pure/page";
 import { flat, folded, stepOnLine, type TraceData } from "./pure/trace";
@@ -100,7 +101,7 @@ export class TracePanels implements vscode.Disposable {
         },
       }),
       vscode.debug.onDidReceiveDebugSessionCustomEvent(({ session, event, body }) => {
-        if (session.type === "fabius" && event === "fabius/at") this.follow(session, (body as { step: number }).step);
+        if (session.type === "fabius" && event === "fabius/at") this.follow(session, (body as DebuggerEvents["fabius/at"]).step);
       }),
       vscode.window.onDidChangeTextEditorSelection((change) => {
         if (change.kind === vscode.TextEditorSelectionChangeKind.Mouse) this.clicked(change.textEditor);
@@ -199,7 +200,8 @@ export class TracePanels implements vscode.Disposable {
   private async jump(shown: TracePanel): Promise<boolean> {
     const session = vscode.debug.activeDebugSession;
     if (!session || !this.isAbout(session, shown)) return false;
-    await session.customRequest("fabius/jump", { step: shown.selected });
+    const params: DebuggerRequests["fabius/jump"]["arguments"] = { step: shown.selected };
+    await session.customRequest("fabius/jump", params);
     return true;
   }
 

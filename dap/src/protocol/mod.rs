@@ -10,6 +10,8 @@ mod events;
 mod messages;
 mod own;
 mod requests;
+#[cfg(test)]
+mod typescript;
 
 pub(crate) use answers::{
     Answer, Breakpoint, BreakpointLocation, Capabilities, CompletionItem, DataBreakpointAccess, DataBreakpointInfo,

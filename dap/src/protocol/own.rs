@@ -2,9 +2,12 @@
 
 use fabius_witness::format::json::StepRecord;
 use serde::{Deserialize, Serialize};
+#[cfg(test)]
+use ts_rs::TS;
 
 /// Where everything stands still (`fabius/at`).
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
 pub(crate) struct Place {
     /// The number of the step that led here; 0 at the beginning.
     pub step: usize,
@@ -19,13 +22,16 @@ pub(crate) struct Place {
 /// The arguments of `fabius/jump`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
+#[cfg_attr(test, derive(TS))]
 pub(crate) struct JumpParams {
     /// The number of the step after which to be; 0 is the beginning.
+    #[cfg_attr(test, ts(type = "number"))]
     pub step: Option<usize>,
 }
 
 /// The answer to `fabius/jump`, and to `goto`.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
 pub(crate) struct Position {
     /// The number of the step that led here.
     pub step: usize,
@@ -34,7 +40,10 @@ pub(crate) struct Position {
 /// The arguments of `fabius/hold`.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
 pub(crate) struct HoldParams {
+    /// By its number, or by a name such as `P[1]`.
+    #[cfg_attr(test, ts(type = "number | string"))]
     pub process: Option<ProcessReference>,
     /// Whether the process is held from now on, or released; held if nothing is said.
     pub held: Option<bool>,
@@ -48,14 +57,13 @@ pub(crate) struct HoldParams {
 #[derive(Debug, Deserialize)]
 #[serde(untagged, expecting = "`process` is a number or a name such as P[1]")]
 pub(crate) enum ProcessReference {
-    /// By its number.
     Number(i64),
-    /// By its name, such as `P[1]`.
     Name(String),
 }
 
 /// The answer to `fabius/hold`.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
 pub(crate) struct HeldProcesses {
     /// The numbers of the processes that are held.
     pub held: Vec<u8>,
