@@ -253,6 +253,12 @@ fn packages() -> Vec<Package> {
     packages
 }
 
+/// Whether a text has this somewhere, and not as the end of a longer word.
+fn begins_a_word(text: &str, what: &str) -> bool {
+    let part_of_word = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(what).any(|(at, _)| !text[..at].ends_with(part_of_word))
+}
+
 #[test]
 fn every_dependency_is_used() {
     let files = rust_files();
@@ -270,14 +276,40 @@ fn every_dependency_is_used() {
             .collect();
         for (dependency, _) in &package.dependencies {
             let name = dependency.replace('-', "_");
-            let is_named =
-                |text: &String| text.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name);
+            // A method may have the name of a package; what is used is in a path or in an import.
+            let ways = [format!("{name}::"), format!("use {name};"), format!("use {name} as")];
+            let is_named = |text: &String| ways.iter().any(|way| begins_a_word(text, way));
             if !texts.iter().any(is_named) {
                 unused.push(format!("{} does not use {dependency}", package.name));
             }
         }
     }
     assert!(unused.is_empty(), "\n{}", unused.join("\n"));
+}
+
+/// The parts of a version that count when two are compared.
+fn version(text: &str) -> Vec<u32> {
+    text.split('.').map(|part| part.parse().expect("a version has numbers")).take(2).collect()
+}
+
+/// `rust-version` is what somebody with an older compiler reads, so it has to hold for all that is built, too.
+#[test]
+fn no_dependency_needs_a_newer_rust() {
+    let args = ["metadata", "--format-version=1", "--offline", "--locked", "--filter-platform"];
+    let command =
+        |args: &[&str]| Command::new(env!("CARGO")).args(args).current_dir(root()).output().expect("cargo runs");
+    let host = String::from_utf8(command(&["-vV"]).stdout).expect("cargo prints text");
+    let host = host.lines().find_map(|line| line.strip_prefix("host: ")).expect("cargo names the machine");
+    let metadata = command(&[&args[..], &[host]].concat()).stdout;
+    let metadata: serde_json::Value = serde_json::from_slice(&metadata).expect("cargo metadata prints JSON");
+    let ours = version(env!("CARGO_PKG_RUST_VERSION"));
+    let packages = metadata["packages"].as_array().expect("a list of packages");
+    let newer: Vec<String> = packages
+        .iter()
+        .filter(|package| package["rust_version"].as_str().is_some_and(|theirs| version(theirs) > ours))
+        .map(|package| format!("{} {} needs {}", package["name"], package["version"], package["rust_version"]))
+        .collect();
+    assert!(packages.len() > 100 && newer.is_empty(), "\n{}", newer.join("\n"));
 }
 
 /// Names that say nothing to somebody who knows the field; `docs/glossary.md` has the terms to use instead.
