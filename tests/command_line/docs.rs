@@ -2,6 +2,8 @@
 //!
 //! With `FABIUS_BLESS=1` the reference is written anew instead of compared.
 
+mod commands;
+
 use fabius_engine::strategy::SEARCHES;
 use fabius_lsp::server::anchor;
 use fabius_testkit::run::Run;
@@ -241,6 +243,11 @@ fn pages(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
+/// Whether a page has a heading with this anchor.
+fn has_heading(page: &str, heading: &str) -> bool {
+    page.lines().any(|line| line.starts_with('#') && anchor(line.trim_start_matches(['#', ' '])) == heading)
+}
+
 #[test]
 fn links_lead_somewhere_and_every_page_is_in_the_table_of_contents() {
     let mut found = Vec::new();
@@ -263,11 +270,7 @@ fn links_lead_somewhere_and_every_page_is_in_the_table_of_contents() {
             let is_inside = target.canonicalize().is_ok_and(|target| target.starts_with(&root));
             if !is_inside {
                 wrong.push(format!("{name}: no page at {link}"));
-            } else if !heading.is_empty()
-                && !read(&target)
-                    .lines()
-                    .any(|line| line.starts_with('#') && anchor(line.trim_start_matches(['#', ' '])) == heading)
-            {
+            } else if !heading.is_empty() && !has_heading(&read(&target), heading) {
                 wrong.push(format!("{name}: no heading for {link}"));
             }
         }
