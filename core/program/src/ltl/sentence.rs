@@ -48,12 +48,13 @@ impl Speaker<'_> {
         let part = |part: &Formula| self.part(part);
         let at_first = |part: &Formula| self.part_at_first(part);
         match formula {
-            Formula::Always(a) => match &**a {
-                Formula::Implies(when, then) if let Some(when) = self.at(when, Time::Now) => {
-                    format!("whenever {when}: {}", part(then))
+            Formula::Always(a) => {
+                let implication = if let Formula::Implies(when, then) = &**a { Some((when, then)) } else { None };
+                match implication.and_then(|(when, then)| Some((self.at(when, Time::Now)?, then))) {
+                    Some((when, then)) => format!("whenever {when}: {}", part(then)),
+                    None => format!("at every moment: {}", part(a)),
                 }
-                a => format!("at every moment: {}", part(a)),
-            },
+            }
             Formula::Eventually(a) => format!("at some time: {}", part(a)),
             Formula::Next(a) => format!("one step later: {}", part(a)),
             Formula::Until(a, b) => match (self.at(a, Time::Now), self.at(b, Time::Sometime)) {

@@ -53,13 +53,13 @@ impl<'a> FormulaText<'a> {
         };
         let two = |a, op: &str, b, least: Tightness| format!("{} {op} {}", part(a, least), part(b, least));
         match formula {
-            Formula::Proposition(e) => match e {
-                // However it is evaluated, it reads as what it means.
-                _ if let Some(apart) = connective(e, |_| true) => self.tight(&apart),
-                Expr::Binary(..) => (claim::text(self.program, e), Comparison),
-                Expr::Unary(..) => (claim::text(self.program, e), Unary),
-                Expr::Constant(value) => (if *value == 0 { "false" } else { "true" }.to_owned(), Name),
-                _ => (claim::text(self.program, e), Name),
+            // However it is evaluated, it reads as what it means.
+            Formula::Proposition(e) => match (connective(e, |_| true), e) {
+                (Some(apart), _) => self.tight(&apart),
+                (None, Expr::Binary(..)) => (claim::text(self.program, e), Comparison),
+                (None, Expr::Unary(..)) => (claim::text(self.program, e), Unary),
+                (None, Expr::Constant(value)) => (if *value == 0 { "false" } else { "true" }.to_owned(), Name),
+                (None, _) => (claim::text(self.program, e), Name),
             },
             Formula::Not(a) => (format!("!{}", part(a, Unary)), Unary),
             Formula::Next(a) => (format!("X {}", part(a, Unary)), Unary),
