@@ -1,8 +1,9 @@
 // Packages the extension with a server inside.
 //
-//   node scripts/package.mjs [--target linux-x64] [--binary PATH] [--out FILE]
+//   node scripts/package.mjs [--target linux-x64] [--binary PATH] [--out FILE] [--repository ADDRESS]
 //
-// Without --binary, target/release/fabius of the project is taken; without --target, the platform of this machine.
+// Without --binary, target/release/fabius of the project is taken; without --target, the platform of this machine. The address of the
+// repository stands in Cargo.toml; the Marketplace links to it, and shows the pictures of the README from there.
 import { execFileSync } from "node:child_process";
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
@@ -15,7 +16,7 @@ const root = path.join(path.dirname(fileURLToPath(import.meta.url)), "..");
 process.chdir(root);
 
 const { values } = parseArgs({
-  options: { target: { type: "string" }, binary: { type: "string" }, out: { type: "string" } },
+  options: { target: { type: "string" }, binary: { type: "string" }, out: { type: "string" }, repository: { type: "string" } },
 });
 const target = values.target ?? `${process.platform}-${process.arch}`;
 const windows = target.startsWith("win32");
@@ -44,9 +45,30 @@ writeFileSync(
 );
 execFileSync(process.execPath, ["scripts/build.mjs"], { stdio: "inherit" });
 
-const { version } = JSON.parse(readFileSync("package.json", "utf8"));
+const manifest = readFileSync("package.json", "utf8");
+const { version } = JSON.parse(manifest);
 const packagePath = values.out ?? `fabius-${target}-${version}.vsix`;
-await createVSIX({ cwd: root, packagePath, target, dependencies: false, allowMissingRepository: true, rewriteRelativeLinks: false });
+const address = values.repository ?? /^repository = "(.*)"$/m.exec(read("Cargo.toml"))?.[1] ?? "";
+// A placeholder until somebody owns a repository: then there is nothing to link to.
+const repository = address.includes("example.invalid") ? undefined : address;
+const linked = {
+  repository: { type: "git", url: repository, directory: "vscode-extension" },
+  homepage: repository,
+  bugs: { url: `${repository}/issues` },
+};
+const links = repository && {
+  baseContentUrl: `${repository}/blob/v${version}/vscode-extension`,
+  baseImagesUrl: `${repository}/raw/v${version}/vscode-extension`,
+};
+if (repository) {
+  writeFileSync("package.json", JSON.stringify({ ...JSON.parse(manifest), ...linked }, undefined, 2) + "\n");
+}
+try {
+  const asked = { cwd: root, packagePath, target, dependencies: false, allowMissingRepository: true };
+  await createVSIX({ ...asked, rewriteRelativeLinks: repository !== undefined, ...links });
+} finally {
+  writeFileSync("package.json", manifest);
+}
 const bytes = statSync(packagePath).size;
 console.log(`${packagePath}: ${(bytes / 1024 / 1024).toFixed(1)} MB`);
 if (bytes > BYTES_MAX) {
