@@ -8,6 +8,7 @@ use crate::stop::Interrupts;
 use crate::{check, exit, output, silent};
 use anstream::AutoStream;
 use clap::Args;
+use fabius_analysis::formula;
 use fabius_base::{Cancel, Code, StopReason};
 use fabius_engine::{Loaded, Outcome, PropertyReport, Report, TOOL, VERSION, Verdict, ViolationReport};
 use fabius_supervise::{Timer, Unfinished};
@@ -18,11 +19,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 const HELP: &str = "\
-A property broke if it is violated (or not as expected) in NEW and was not in OLD.
+A property broke if it is violated (or not as expected) in NEW and was not in OLD. A formula that only has another name is the same property.
 
 Exit codes:
   0  nothing broke
-  1  a property broke
+  1  a property broke, or is new and violated
   2  not known: a property that was not violated in OLD is undecided in NEW
   3  the input is faulty (a model, a file or a flag), or the output cannot be written
   4  an internal error of fabius";
@@ -97,12 +98,15 @@ struct Model<'a> {
 #[derive(Serialize)]
 struct Row<'a> {
     name: &'a str,
+    /// Its name in the old model, if that was another one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    old_name: Option<&'a str>,
     change: Change,
     #[serde(skip_serializing_if = "Option::is_none")]
     old: Option<Side<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     new: Option<Side<'a>>,
-    /// Of a property that broke, what violates it.
+    /// Of a property that broke, or is new, what violates it.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     violations: &'a [ViolationReport],
 }
@@ -136,7 +140,7 @@ pub fn run(args: &Diff) -> u8 {
         Ok(checked) => checked,
         Err(code) => return code,
     };
-    let difference = difference(&old.1.report, &new.1.report);
+    let difference = difference((&old.0, &old.1.report), (&new.0, &new.1.report));
     let printed = if args.json {
         serde_json::to_string_pretty(&difference).map_or(exit::INTERNAL, |text| output::print((text + "\n").as_bytes()))
     } else {
@@ -180,12 +184,35 @@ fn checked(path: &Path, args: &Diff, interrupts: &Interrupts) -> Result<(Loaded,
     }
 }
 
-fn difference<'a>(old: &'a Report, new: &'a Report) -> Difference<'a> {
+fn difference<'a>(old: (&Loaded, &'a Report), new: (&Loaded, &'a Report)) -> Difference<'a> {
+    let pairs = pairs(old, new);
+    let is_gone =
+        |property: &&PropertyReport| !pairs.iter().any(|(old, _)| old.is_some_and(|old| old.name == property.name));
+    let gone = old.1.properties.iter().filter(is_gone).map(|property| (Some(property), None));
+    let properties = pairs.iter().copied().chain(gone).filter_map(|(old, new)| row(old, new)).collect();
+    Difference { tool: TOOL, version: VERSION, old: model(old.1), new: model(new.1), properties }
+}
+
+/// The properties of the new model, each with that of the old one that it is compared with: the one of the same name, else one with
+/// the same formula whose name is gone.
+fn pairs<'a>(
+    old: (&Loaded, &'a Report),
+    new: (&Loaded, &'a Report),
+) -> Vec<(Option<&'a PropertyReport>, Option<&'a PropertyReport>)> {
     let named = |report: &'a Report, name: &str| report.properties.iter().find(|property| property.name == name);
-    let now = new.properties.iter().map(|property| row(named(old, &property.name), Some(property)));
-    let gone = old.properties.iter().filter(|property| named(new, &property.name).is_none());
-    let properties = now.chain(gone.map(|property| row(Some(property), None))).flatten().collect();
-    Difference { tool: TOOL, version: VERSION, old: model(old), new: model(new), properties }
+    let mut renamed: Vec<(&PropertyReport, String)> = (old.1.properties.iter())
+        .filter(|property| named(new.1, &property.name).is_none())
+        .filter_map(|property| Some((property, formula::text(old.0, &property.name)?)))
+        .collect();
+    let before = |property: &PropertyReport| {
+        named(old.1, &property.name).or_else(|| {
+            let text = formula::text(new.0, &property.name)?;
+            let at = renamed.iter().position(|(_, formula)| *formula == text)?;
+            Some(renamed.remove(at).0)
+        })
+    };
+    let before: Vec<_> = new.1.properties.iter().map(before).collect();
+    before.into_iter().zip(new.1.properties.iter().map(Some)).collect()
 }
 
 fn model(report: &Report) -> Model<'_> {
@@ -197,9 +224,12 @@ fn model(report: &Report) -> Model<'_> {
 
 fn row<'a>(old: Option<&'a PropertyReport>, new: Option<&'a PropertyReport>) -> Option<Row<'a>> {
     let change = change(old.map(exit::of_property), new.map(exit::of_property));
-    let violations = new.filter(|_| change == Change::Broke).map_or(&[][..], |new| &new.violations);
+    let is_new_fault = matches!(change, Change::Broke | Change::Added);
+    let violations =
+        new.filter(|new| is_new_fault && exit::of_property(new) == 1).map_or(&[][..], |new| &new.violations);
     let name = &new.or(old)?.name;
-    Some(Row { name, change, old: old.map(side), new: new.map(side), violations })
+    let old_name = old.map(|old| old.name.as_str()).filter(|old| old != name);
+    Some(Row { name, old_name, change, old: old.map(side), new: new.map(side), violations })
 }
 
 /// How a property changed, by the exit codes that it alone would have.
@@ -207,8 +237,8 @@ fn change(old: Option<u8>, new: Option<u8>) -> Change {
     match (old, new) {
         (old, new) if old == new => Change::Same,
         (_, None) => Change::Removed,
-        (_, Some(1)) => Change::Broke,
         (None, _) => Change::Added,
+        (_, Some(1)) => Change::Broke,
         (_, Some(exit::UNDECIDED)) => Change::Undecided,
         (Some(1), _) => Change::Mended,
         _ => Change::Decided,
@@ -220,12 +250,21 @@ fn side(property: &PropertyReport) -> Side<'_> {
     Side { verdict, expected, exhaustive, reason: &property.reason, states, transitions, depth, seconds }
 }
 
+/// Whether a property is violated, or not as expected.
+fn is_bad(side: Side<'_>) -> bool {
+    match side.expected {
+        Some(expected) => side.verdict != expected && side.verdict != Verdict::Undecided,
+        None => side.verdict == Verdict::Violated,
+    }
+}
+
 fn code(rows: &[Row<'_>]) -> u8 {
     // What was violated before cannot break.
     let was_bad =
         |row: &Row<'_>| row.change == Change::Undecided && row.old.is_some_and(|old| old.verdict == Verdict::Violated);
     let codes = rows.iter().map(|row| match (row.change, row.new) {
         (Change::Broke, _) => 1,
+        (Change::Added, Some(new)) if is_bad(new) => 1,
         (_, Some(new)) if new.verdict == Verdict::Undecided && !was_bad(row) => exit::UNDECIDED,
         _ => 0,
     });
@@ -235,13 +274,15 @@ fn code(rows: &[Row<'_>]) -> u8 {
 /// The runs of what broke, then a line for each property, then the figures.
 fn in_words(difference: &Difference<'_>, loaded: &Loaded, outcome: &Outcome) -> String {
     let mut text = String::new();
-    let broke = |name: &str| difference.properties.iter().any(|row| row.name == name && row.change == Change::Broke);
+    let broke = |name: &str| difference.properties.iter().any(|row| row.name == name && !row.violations.is_empty());
     let violations =
         outcome.report.properties.iter().flat_map(|property| property.violations.iter().map(|_| &property.name));
     for (example, _) in outcome.counterexamples.iter().zip(violations).filter(|(_, name)| broke(name)) {
         text.push_str(&text::counterexample(&loaded.map, example, true, false));
     }
-    let width = difference.properties.iter().map(|row| row.name.chars().count()).max().unwrap_or(0);
+    let shown =
+        |row: &Row<'_>| row.old_name.map_or_else(|| row.name.to_owned(), |old| format!("{} (was {old})", row.name));
+    let width = difference.properties.iter().map(|row| shown(row).chars().count()).max().unwrap_or(0);
     let _ = writeln!(text, "{}", paint(STRONG, format!("{} → {}", difference.old.file, difference.new.file)));
     for row in &difference.properties {
         let (word, style) = match row.change {
@@ -253,7 +294,7 @@ fn in_words(difference: &Difference<'_>, loaded: &Loaded, outcome: &Outcome) -> 
             Change::Added => ("added", STRONG),
             Change::Removed => ("removed", UNSURE),
         };
-        let name = format!("{:<width$}", row.name);
+        let name = format!("{:<width$}", shown(row));
         let sides: Vec<String> = [row.old, row.new].into_iter().flatten().map(verdict).collect();
         let states: Vec<String> = [row.old, row.new].into_iter().flatten().map(states).collect();
         let same = sides.first() == sides.last();
@@ -305,6 +346,6 @@ mod tests {
         assert_eq!(of(Some(0)), [Removed, Same, Broke, Undecided]);
         assert_eq!(of(Some(1)), [Removed, Mended, Same, Undecided]);
         assert_eq!(of(Some(2)), [Removed, Decided, Broke, Same]);
-        assert_eq!(of(None)[1..], [Added, Broke, Added]);
+        assert_eq!(of(None)[1..], [Added, Added, Added]);
     }
 }

@@ -41,6 +41,14 @@ pub fn formulas(loaded: &Loaded) -> Vec<(&str, Option<Span>)> {
     formulas.map(|property| (property.name.as_str(), property.span)).collect()
 }
 
+/// The formula of a property as a person would write it.
+pub fn text(loaded: &Loaded, property: &str) -> Option<String> {
+    let program = loaded.program.as_deref()?;
+    let property = program.properties.iter().find(|known| known.name == property)?;
+    let PropertyKind::Ltl(formula) = &property.kind else { return None };
+    Some(FormulaText::of(program, property).text(formula))
+}
+
 /// What there is to say about a formula, and about a counterexample of it if there is one.
 pub fn describe(loaded: &Loaded, property: &str, example: Option<&Counterexample>) -> Option<FormulaDescription> {
     let program = loaded.program.as_deref()?;

@@ -53,3 +53,23 @@ fn what_is_not_known_did_not_hold() {
     let refused = run(&["diff", &old, &wrong]).expect(3);
     assert!(refused.err.contains("`y` is not declared") && refused.out.is_empty(), "{}", refused.err);
 }
+
+#[test]
+fn a_formula_with_another_name_is_the_same_property() {
+    let scratch = Scratch::new().expect("a folder");
+    let violated = OLD.replace("ltl gone { [] (x < 4) }", "ltl gone { [] (x < 1) }");
+    let old = scratch.file("old.pml", &violated);
+    let renamed = scratch.file("renamed.pml", violated.replace("ltl gone", "ltl fresh"));
+    let same = run(&["diff", &old, &renamed]).expect(0).says("fresh (was gone)");
+    assert!(!same.out.contains("broke") && !same.out.contains("added"), "{}", same.out);
+    let document = run(&["diff", &old, &renamed, "--json"]).expect(0).json();
+    assert_eq!(Schemas::read().errors("diff.schema.json", &document), Vec::<String>::new());
+    // What was not there cannot break, but somebody has to look at it.
+    let added = scratch.file("added.pml", format!("{violated}ltl late {{ <> (x == 7) }}\n"));
+    let added = run(&["diff", &old, &added]).expect(1).says("`late` is violated");
+    assert!(
+        added.out.lines().any(|line| line.contains("late  added  ") || line.contains("late    added ")),
+        "{}",
+        added.out
+    );
+}
