@@ -13,7 +13,10 @@ use std::time::Instant;
 /// A set of waits may be at most this large.
 pub(crate) const WAITS_MAX: u64 = 9;
 
-/// Checks a model: the report.
+/// Of a longer run, this many steps are told at each of its ends: more than anybody reads would only fill the context of an assistant.
+const STEPS_AT_ENDS: usize = 100;
+
+/// Checks a model: the report, in which long runs lack their middle.
 ///
 /// # Errors
 /// What is wrong with the arguments.
@@ -42,7 +45,21 @@ pub(crate) fn check(arguments: &Value, cancel: &Cancel) -> Result<Value, String>
     let mut observe = |_| {};
     let mut context = CheckContext { cancel, now: &now, observe: &mut observe, controls: None };
     let outcome = fabius_engine::check(&model.loaded, &settings, &mut context);
-    document(&outcome.report)
+    let mut report = document(&outcome.report)?;
+    let properties = report["properties"].as_array_mut().into_iter().flatten();
+    properties.flat_map(|property| property["violations"].as_array_mut().into_iter().flatten()).for_each(shorten);
+    Ok(report)
+}
+
+/// Leaves out the middle of a long run, as a report does where it is very long, and the table about each of its positions.
+fn shorten(violation: &mut Value) {
+    let Some(trace) = violation["trace"].as_array_mut().filter(|trace| 2 * STEPS_AT_ENDS < trace.len()) else { return };
+    let left_out = trace.drain(STEPS_AT_ENDS..trace.len() - STEPS_AT_ENDS).count() as u64;
+    let before = violation["steps_left_out"].as_u64().unwrap_or(0);
+    violation["steps_left_out"] = Value::from(before + left_out);
+    if let Some(violation) = violation.as_object_mut() {
+        violation.remove("ribbon");
+    }
 }
 
 /// Looks for a schedule: the report.

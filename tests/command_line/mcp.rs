@@ -81,6 +81,19 @@ fn a_check_answers_with_a_report() {
 }
 
 #[test]
+fn a_long_run_is_told_by_its_ends() {
+    let text = "int n; active proctype P() { do :: n < 400 -> n++ :: else -> break od; assert(n == 0) }";
+    let report = document("check", json!({ "text": text }));
+    assert_eq!(Schemas::read().errors("report.schema.json", &report), Vec::<String>::new());
+    let violation = &report["properties"][0]["violations"][0];
+    let numbers: Vec<u64> =
+        violation["trace"].as_array().expect("a run").iter().filter_map(|step| step["step"].as_u64()).collect();
+    let steps = violation["steps"].as_u64().expect("a number");
+    assert_eq!((numbers.len(), numbers[0], numbers[199]), (200, 1, steps), "{violation}");
+    assert_eq!(violation["steps_left_out"], steps - 200);
+}
+
+#[test]
 fn a_check_ends_after_its_time() {
     let report = document("check", json!({ "text": LARGE, "timeout_seconds": 0.3 }));
     assert_eq!(report["verdict"], "undecided", "{report}");
