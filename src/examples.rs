@@ -44,7 +44,13 @@ const MODELS: &[(&str, &str)] = &[
 
 /// Lists all models, prints one, or writes it into the current folder.
 pub fn run(name: Option<&str>, write: bool) -> u8 {
-    let Some(name) = name else { return output::print(list().as_bytes()) };
+    let Some(name) = name else {
+        if write {
+            eprintln!("fabius: --write needs the name of an example, or --tour");
+            return exit::FAULTY;
+        }
+        return output::print(list().as_bytes());
+    };
     let wanted = name.strip_suffix(".pml").unwrap_or(name);
     let Some((name, text)) = MODELS.iter().find(|(known, _)| *known == wanted) else {
         let meant = nearest(wanted, MODELS.iter().map(|(known, _)| *known));
@@ -55,8 +61,12 @@ pub fn run(name: Option<&str>, write: bool) -> u8 {
     if !write {
         return output::print(text.as_bytes());
     }
-    let file = format!("{name}.pml");
-    match create(Path::new(&file), text) {
+    written(&format!("{name}.pml"), text)
+}
+
+/// Writes a model into the current folder, and says so.
+pub fn written(file: &str, text: &str) -> u8 {
+    match create(Path::new(file), text) {
         Ok(()) => output::print(format!("wrote {file}\ncheck it with: fabius check {file}\n").as_bytes()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             eprintln!("fabius: {file} exists already and was left as it is");

@@ -26,17 +26,21 @@ fn sections() -> impl Iterator<Item = &'static str> {
 
 /// The text about a code, without marks of the page's format.
 pub(crate) fn section(wanted: &str) -> Option<String> {
-    let found = sections().find(|section| code_of(section).eq_ignore_ascii_case(wanted))?;
+    sections().find(|section| code_of(section).eq_ignore_ascii_case(wanted)).map(plain)
+}
+
+/// A page without marks of its format: examples are indented.
+pub(crate) fn plain(page: &str) -> String {
     let mut text = String::new();
     let mut in_example = false;
-    for line in found.trim_end().lines() {
+    for line in page.trim_end().lines() {
         match line {
             fence if fence.starts_with("```") => in_example = !in_example,
             line if in_example && !line.is_empty() => drop(writeln!(text, "    {line}")),
             line => drop(writeln!(text, "{line}")),
         }
     }
-    Some(text.trim_end().to_owned())
+    text.trim_end().to_owned()
 }
 
 /// The address of what there is to read about a code, in the repository and for this version; `None` while the repository has

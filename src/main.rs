@@ -39,6 +39,7 @@ mod stop;
 mod strategies;
 mod stuck;
 mod sweep;
+mod tour;
 mod trail;
 mod watch;
 mod worker;
@@ -109,7 +110,8 @@ fn run(cli: Cli) -> u8 {
         Command::Explain { code } => explain::run(code.as_deref()),
         Command::Diff(args) => diff::run(&args),
         Command::Init { folder } => init::run(&folder),
-        Command::Examples { name, write } => examples::run(name.as_deref(), write),
+        Command::Examples { write, tour: true, .. } => tour::run(write),
+        Command::Examples { name, write, .. } => examples::run(name.as_deref(), write),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "fabius", &mut script);

@@ -113,9 +113,13 @@ pub enum Command {
         #[arg(value_name = "NAME")]
         name: Option<String>,
 
-        /// Write the model to NAME.pml in the current folder instead of printing it.
-        #[arg(long, requires = "name")]
+        /// Write the model to NAME.pml in the current folder instead of printing it; with --tour, the models of the tutorial.
+        #[arg(long)]
         write: bool,
+
+        /// Print the tutorial, which takes a model from its first check to a proof.
+        #[arg(long, conflicts_with = "name")]
+        tour: bool,
     },
     /// Print a completion script for a shell.
     Completions {

@@ -84,6 +84,7 @@ fn next(folder: &Path, has_models: bool) -> String {
         text.push_str("  fabius check counter.pml -D UNLOCKED    an update is lost: see how\n");
         text.push_str("  fabius explore counter.pml              step through it\n");
     }
+    text.push_str("  fabius examples --tour                  the tutorial: from a first check to a proof\n");
     text.push_str("  fabius examples                         more models to try\n");
     text
 }

@@ -64,6 +64,21 @@ fn examples_are_listed_printed_and_written_once() {
     run_in(scratch.path(), &["check", "peterson_broken.pml"]).expect(1);
     let again = run_in(scratch.path(), &["examples", "peterson_broken", "--write"]).expect(3);
     assert!(again.err.contains("exists already"), "{}", again.err);
+    let nothing = run_in(scratch.path(), &["examples", "--write"]).expect(3);
+    assert!(nothing.err.contains("needs the name"), "{}", nothing.err);
     let meant = run_in(scratch.path(), &["examples", "petersen"]).expect(3);
     assert!(meant.err.contains("did you mean `peterson`"), "{}", meant.err);
+}
+
+#[test]
+fn the_tour_can_be_followed_with_what_the_program_has_inside() {
+    let scratch = Scratch::new().expect("a folder");
+    let tour = run_in(scratch.path(), &["examples", "--tour"]).expect(0).says("fabius check transfer.pml").out;
+    assert!(!tour.contains("](") && !tour.contains("```"), "{tour}");
+    run_in(scratch.path(), &["examples", "--tour", "--write"]).expect(0).says("wrote fixed.pml");
+    run_in(scratch.path(), &["check", "transfer.pml"]).expect(1).says("They wait for each other");
+    run_in(scratch.path(), &["check", "fixed.pml"]).expect(0);
+    let again = run_in(scratch.path(), &["examples", "--tour", "--write"]).expect(3);
+    assert!(again.err.contains("exists already"), "{}", again.err);
+    run_in(scratch.path(), &["examples", "--tour", "peterson"]).expect(3);
 }
