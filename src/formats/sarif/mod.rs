@@ -218,7 +218,8 @@ fn without_violation(property: &PropertyReport, report: &Report) -> Option<Sarif
     };
     let text = format!("{}: {what}: {}", property.name, property.reason);
     let properties = Some(PropertyBag { property: property.name.clone(), steps: None, shortest: None });
-    let here = location(&report.file, 0, 0, None);
+    // Code scanning wants a line, and the property is about the whole text.
+    let here = location(&report.file, 1, 1, None);
     Some(SarifResult { properties, ..SarifResult::new(rule, kind, level, text, here) })
 }
 

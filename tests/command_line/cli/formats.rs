@@ -107,6 +107,7 @@ fn sarif_tells_violations_with_their_runs_and_no_doubt_as_a_pass() {
     let unexpected = of("unexpected")[0];
     assert_eq!((text(unexpected, "ruleId"), text(unexpected, "level")), ("unexpected-verdict", "error"));
     let large = of("large")[0];
+    assert_eq!(large["locations"][0]["physicalLocation"]["region"]["startLine"], 1);
     assert_eq!((text(large, "ruleId"), text(large, "kind")), ("undecided", "open"));
     let notifications = &run.json()["runs"][0]["invocations"][0]["toolExecutionNotifications"];
     assert!(text(&notifications[0]["message"], "text").contains("large.pml: safety: undecided"), "{notifications}");
