@@ -130,10 +130,12 @@ fn plain(path: &Path) -> Option<String> {
 }
 
 #[test]
-fn grammar_and_settings_of_editors_know_all_endings_of_models() {
+fn grammar_hook_and_settings_of_editors_know_all_endings_of_models() {
     let grammar: Value = serde_json::from_str(&read("tree-sitter-promela/tree-sitter.json")).expect("JSON");
     let endings: Vec<&str> = model_endings().collect();
     assert_eq!(grammar["grammars"][0]["file-types"], serde_json::json!(endings));
+    let hook = format!("files: \\.({})$", endings.join("|"));
+    assert!(read(".pre-commit-hooks.yaml").contains(&hook), "{hook}");
     let page = read("docs/editors.md");
     for ending in &endings {
         assert!(page.contains(&format!(" {ending} = \"promela\"")), "Neovim: {ending}");
@@ -167,6 +169,35 @@ fn stand_in(scratch: &Scratch) -> PathBuf {
     scratch.path().to_owned()
 }
 
+/// All packages are made, in the order in which they depend on each other. They are not built from what would be sent, which takes
+/// many minutes: RELEASING.md has the command.
+#[test]
+fn all_packages_are_made_in_one_go() {
+    let target = format!("{}/packages", env!("CARGO_TARGET_TMPDIR"));
+    let mut args = vec!["package", "--workspace", "--exclude", "fabius-testkit", "--exclude", "fabius-needs"];
+    args.extend(["--no-verify", "--allow-dirty", "--offline", "--quiet", "--target-dir", &target]);
+    cargo(&args);
+    for package in &published() {
+        let file = format!("{target}/package/{}-{}.crate", name(package), env!("CARGO_PKG_VERSION"));
+        assert!(Path::new(&file).is_file(), "{file}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn the_notes_of_a_release_are_its_section_of_the_changelog() {
+    let scratch = Scratch::new().expect("a folder can be made");
+    let changelog =
+        scratch.file("CHANGELOG.md", "# Changelog\n\n## 1.2.3 (2026-12-01)\n\n* New.\n\n## 1.2.2\n\n* Old.\n");
+    let notes = |version: &str| {
+        let mut command = Command::new(root().join("integrations/release/notes.sh"));
+        command.arg(version).env("CHANGELOG", &changelog).output().expect("the script starts")
+    };
+    assert_eq!(String::from_utf8_lossy(&notes("1.2.3").stdout).trim(), "* New.");
+    assert_eq!(String::from_utf8_lossy(&notes("1.2.2").stdout).trim(), "* Old.");
+    assert!(!notes("1.2").status.success() && !notes("9.9.9").status.success());
+}
+
 /// A package that can be unpacked has the program where it can be called, and says what it is.
 #[cfg(target_os = "linux")]
 #[test]
@@ -195,6 +226,39 @@ fn a_package_for_debian_can_be_unpacked_and_runs() {
     for file in ["man/man1/fabius.1.gz", "bash-completion/completions/fabius", "doc/fabius/copyright"] {
         assert!(unpacked.join("usr/share").join(file).is_file(), "{file}");
     }
+    installed_and_removed(&package, scratch.path());
+}
+
+/// Installs a package with dpkg below a folder, runs the program there, and removes the package. Files of a package belong to the
+/// superuser, so nobody else can.
+#[cfg(target_os = "linux")]
+fn installed_and_removed(package: &Path, folder: &Path) {
+    use std::os::unix::fs::MetadataExt;
+    let system = folder.join("system");
+    for name in ["info", "updates", "triggers"] {
+        std::fs::create_dir_all(system.join("var/lib/dpkg").join(name)).expect("a folder can be made");
+    }
+    std::fs::write(system.join("var/lib/dpkg/status"), "").expect("a file can be written");
+    if std::fs::metadata(&system).expect("it was made").uid() != 0 {
+        return;
+    }
+    let dpkg = |what: &str, argument: &Path| {
+        let mut command = Command::new("dpkg");
+        // The libraries that it depends on are outside of the folder.
+        command.arg(format!("--root={}", system.display())).args([
+            "--force-depends",
+            "--force-script-chrootless",
+            what,
+        ]);
+        let output = command.arg(argument).output().expect("dpkg starts");
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    };
+    dpkg("--install", package);
+    let program = system.join("usr/bin/fabius");
+    let checked = Command::new(&program).arg("check").arg(root().join("models/peterson.pml")).status();
+    assert!(checked.expect("it runs").success());
+    dpkg("--remove", Path::new("fabius"));
+    assert!(!program.exists());
 }
 
 /// What packages for other systems are made of: archives, the real one for this machine, and where they are found.
