@@ -48,8 +48,8 @@ use std::sync::Arc;
 use tables::{Set, Tables};
 pub use trials::{Trials, Trying, drawn};
 
-/// Tables with more entries are not made: this many take about half a second and a hundred megabytes.
-const TABLE_ENTRIES_MAX: u64 = 1 << 25;
+/// Tables with more entries are not made: this many take about a second and a hundred megabytes.
+const TABLE_ENTRIES_MAX: u64 = 1 << 24;
 
 /// What a reduction must not change the answer to.
 #[derive(Clone, PartialEq, Debug)]

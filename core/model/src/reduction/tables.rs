@@ -3,10 +3,11 @@
 //! There is one set of tables for each *configuration*: the sequence of types of a state's processes, with the
 //! values of those locals that never change. Tables are made when a configuration is met for the first time.
 
-use super::{Heeded, Plan};
+use super::{Heeded, Plan, TABLE_ENTRIES_MAX};
 use crate::configurations::{Configurations, Lookup, NewConfiguration};
 use fabius_machine::{Machine, Reader};
 use fabius_program::facts::{Channels, Check, Condition, Instance, InstanceKey, Leads, Relation, Rendezvous, Subject};
+use rustc_hash::FxHashMap;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -23,6 +24,8 @@ pub(super) struct Tables {
     instances: HashMap<InstanceKey, usize>,
     known: Vec<Known>,
     pairs: HashMap<(usize, usize), Arc<Pair>>,
+    /// Entries of all pairs together: one for each edge of the one and each location of the other.
+    entries: u64,
     configurations: Configurations<Configuration>,
 }
 
@@ -299,11 +302,12 @@ impl Tables {
             instances: HashMap::new(),
             known: Vec::new(),
             pairs: HashMap::new(),
+            entries: 0,
             configurations: Configurations::default(),
         }
     }
 
-    /// The tables of a state; `None` if it has too many processes.
+    /// The tables of a state; `None` if it has too many processes, or those that were made are too large already.
     #[inline]
     pub(super) fn of(&mut self, machine: &mut Machine, state: &[u32]) -> Option<Arc<Configuration>> {
         let shape = machine.shape_number(state)?;
@@ -318,6 +322,7 @@ impl Tables {
         }
         Some(match self.configurations.look_up(&self.plan.facts, machine, state, shape)? {
             Lookup::Known(configuration) => configuration,
+            Lookup::New(_) if TABLE_ENTRIES_MAX < self.entries => return None,
             Lookup::New(new) => {
                 let configuration = self.make(machine, &new);
                 self.configurations.insert(new, configuration)
@@ -368,6 +373,8 @@ impl Tables {
             direct: facts.direct_partners(mine, theirs),
             enablers: mine.steps.iter().map(|step| parts(&step.guard)).collect(),
         });
+        let locations = facts.program().process(theirs.key.process).locations.len();
+        self.entries = self.entries.saturating_add(mine.steps.len() as u64 * locations as u64);
         self.pairs.insert((of, other), Arc::clone(&pair));
         pair
     }
@@ -463,19 +470,26 @@ impl Tables {
 struct Masks {
     all: Vec<u64>,
     starts: HashMap<Leads, u32>,
+    /// The same by where the sequence lies; all sequences stay where they are while the masks are collected.
+    by_place: FxHashMap<*const u64, Option<u32>>,
 }
 
 impl Masks {
     /// Where a sequence of masks starts; `None` if it is about nothing.
     fn put(&mut self, leads: &Leads) -> Option<u32> {
-        if leads.iter().all(|mask| *mask == 0) {
+        if leads.is_empty() {
             return None;
         }
-        let all = &mut self.all;
-        Some(*self.starts.entry(leads.clone()).or_insert_with(|| {
-            all.extend_from_slice(leads);
-            (all.len() - leads.len()) as u32
-        }))
+        let Self { all, starts, by_place } = self;
+        *by_place.entry(leads.as_ptr()).or_insert_with(|| {
+            let is_about_something = leads.iter().any(|mask| *mask != 0);
+            is_about_something.then(|| {
+                *starts.entry(Arc::clone(leads)).or_insert_with(|| {
+                    all.extend_from_slice(leads);
+                    (all.len() - leads.len()) as u32
+                })
+            })
+        })
     }
 }
 

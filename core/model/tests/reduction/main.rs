@@ -3,6 +3,7 @@
 
 #![expect(clippy::disallowed_methods, clippy::disallowed_macros, reason = "a test may read and print")]
 
+mod concerns;
 mod cycles;
 mod graph;
 mod numbers;

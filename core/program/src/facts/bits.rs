@@ -1,7 +1,7 @@
 //! Sets of small numbers.
 
 /// A set of numbers below a bound that grows as needed.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Bits(Vec<u64>);
 
 impl Bits {
@@ -47,11 +47,14 @@ impl Bits {
 
     /// The numbers in it, the smallest first.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
-        self.0
-            .iter()
-            .enumerate()
-            .flat_map(|(at, &word)| (0..64).filter(move |bit| word >> bit & 1 != 0).map(move |bit| at * 64 + bit))
+        self.0.iter().enumerate().flat_map(|(at, &word)| ones(word).map(move |bit| at * 64 + bit))
     }
+}
+
+/// The places of the ones in a word, the smallest first.
+fn ones(word: u64) -> impl Iterator<Item = usize> {
+    let next = |rest: &u64| Some(rest & (rest - 1)).filter(|rest| *rest != 0);
+    std::iter::successors(Some(word).filter(|word| *word != 0), next).map(|rest| rest.trailing_zeros() as usize)
 }
 
 /// A set of channels by their identities, which run from 1 to 255.
@@ -92,6 +95,11 @@ impl Channels {
     /// Whether nothing is in it.
     pub fn is_empty(self) -> bool {
         self == Self::NONE
+    }
+
+    /// Their identities, the smallest first.
+    pub fn iter(self) -> impl Iterator<Item = usize> {
+        self.0.into_iter().enumerate().flat_map(|(at, word)| ones(word).map(move |bit| at * 64 + bit))
     }
 
     /// The channel, if it is only one.

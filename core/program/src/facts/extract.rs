@@ -3,6 +3,7 @@
 use super::bits::{Bits, Channels};
 use super::cells::Cells;
 use super::channels::ChannelFlow;
+use super::concerns::Concerns;
 use super::guard::{otherwise, vague};
 use super::recorded::Now;
 use super::step::{Condition, Step, UseKind, Write};
@@ -10,7 +11,7 @@ use super::value::{always_ends, has_run};
 use super::walk::{any_within, initial_values, operands, parts};
 use super::{Facts, flow};
 use crate::{Action, Block, Edge, Expr, Initial, Location, Process, ProcessId, ProcessKind, Program, Slot, Variable};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// What is known of a process.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -32,6 +33,26 @@ pub struct Instance {
     pub key: InstanceKey,
     /// What each edge of its type needs and does.
     pub steps: Vec<Step>,
+    /// Its steps by what they have to do with.
+    concerns: Arc<OnceLock<Concerns>>,
+}
+
+impl Instance {
+    /// Its steps by what they have to do with.
+    pub(super) fn concerns(&self) -> &Concerns {
+        self.concerns.get_or_init(|| Concerns::of(&self.steps))
+    }
+
+    /// The steps that share something with a step of another process, as their places. All others accord with it, and cannot be its
+    /// partner in a rendezvous.
+    pub fn shared_with(&self, step: &Step) -> Bits {
+        self.concerns().shared_with(step)
+    }
+
+    /// The steps that read or change something that a part of a guard asks, as their places. No other one can change whether it holds.
+    pub fn asked_by(&self, part: &Condition) -> Bits {
+        self.concerns().asked_by(part)
+    }
 }
 
 /// All that is known of a program.
@@ -140,7 +161,7 @@ impl Facts {
             steps.extend(context.location(location, shape.middle[at]));
         }
         drop(context);
-        Instance { key, steps }
+        Instance { key, steps, concerns: Arc::default() }
     }
 
     /// Where the expressions of a process are evaluated.

@@ -3,11 +3,13 @@
 use super::bits::{Bits, Channels};
 use super::{Condition, Facts, Instance, Step};
 use crate::{EdgeId, Location};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// For each location of a process, as bits in their order, the edges that lead to something: that are it, or
 /// after which it may come, be it a step of a process that is created there. Edges from the 64th on share the
 /// last bit.
-pub type Leads = Vec<u64>;
+pub type Leads = Arc<[u64]>;
 
 /// For each location, the channels that matter to what a process may do from there on.
 #[derive(Clone, Debug, Default)]
@@ -27,7 +29,17 @@ impl Facts {
 
     /// What leads a process to a step that may make a part of another one's guard true.
     pub fn enablers(&self, part: &Condition, other: &Instance) -> Leads {
-        self.leads(other, |_, theirs| theirs.may_enable(part))
+        let (process, mut edges, mut types) = (other.key.process.0 as usize, Bits::default(), Bits::default());
+        let enabling = |of: &Instance| -> Vec<usize> {
+            of.concerns().asked_by(part).iter().filter(|edge| of.steps[*edge].may_enable(part)).collect()
+        };
+        enabling(other).into_iter().for_each(|edge| edges.insert(edge));
+        for kind in self.shapes[process].spawned.iter() {
+            if !enabling(&self.unknown[kind]).is_empty() {
+                types.insert(kind);
+            }
+        }
+        self.leads_to(other, &edges, &types)
     }
 
     /// For each edge of one process, what leads another one to being its partner in a rendezvous.
@@ -54,7 +66,7 @@ impl Facts {
             };
             locations.iter().map(mask).collect()
         };
-        of.steps.iter().map(|mine| if mine.is_alone() { Leads::new() } else { direct(mine) }).collect()
+        of.steps.iter().map(|mine| if mine.is_alone() { Leads::default() } else { direct(mine) }).collect()
     }
 
     /// For each edge of a location, as bits in their order, those that may be executable in the same state; itself is one of them. Edges
@@ -85,8 +97,10 @@ impl Facts {
     pub fn rendezvous(&self, of: &Instance) -> Rendezvous {
         let shape = &self.shapes[of.key.process.0 as usize];
         let mut rendezvous = Rendezvous::default();
+        let takes_part = |step: &Step| !step.accepts.is_empty() || !step.depends_on_absence.is_empty();
+        let taking_part: Vec<usize> = (0..of.steps.len()).filter(|edge| takes_part(&of.steps[*edge])).collect();
         for (ahead, spawned) in shape.ahead.iter().zip(&shape.spawned_ahead) {
-            let own = ahead.iter().map(|edge| &of.steps[edge]);
+            let own = taking_part.iter().filter(|edge| ahead.contains(**edge)).map(|edge| &of.steps[*edge]);
             let created = spawned.iter().flat_map(|kind| &self.unknown[kind].steps);
             let (mut accepts, mut depends_on_absence) = (Channels::NONE, Channels::NONE);
             for step in own.chain(created) {
@@ -119,24 +133,25 @@ impl Facts {
     /// What leads a process to some of its edges, or to creating a process that leads to creating some types.
     fn leads_to(&self, of: &Instance, edges: &Bits, types: &Bits) -> Leads {
         if edges.is_empty() && types.is_empty() {
-            return Leads::new();
+            return Leads::default();
         }
         let shape = &self.shapes[of.key.process.0 as usize];
         let locations = &self.program.process(of.key.process).locations;
+        let ahead = shape.ahead.iter().zip(&shape.spawned_ahead);
+        let is_ahead: Vec<bool> = ahead.map(|(ahead, spawned)| ahead.meets(edges) || spawned.meets(types)).collect();
         let mask = |location: &Location| {
             location.edges.clone().enumerate().fold(0, |mask, (at, edge)| {
                 let index = (edge - shape.first_edge) as usize;
                 let target = self.program.edges[edge as usize].target.0 as usize;
-                let is_it = edges.contains(index) || shape.ahead[target].meets(edges);
-                let creates = shape.created[index].meets(types) || shape.spawned_ahead[target].meets(types);
-                if is_it || creates { mask | bit(at) } else { mask }
+                let leads = is_ahead[target] || edges.contains(index) || shape.created[index].meets(types);
+                if leads { mask | bit(at) } else { mask }
             })
         };
         locations.iter().map(mask).collect()
     }
 
     /// For each edge of one process, what leads another one to a step that has a relation to a step that the first may
-    /// take from the edge on before anybody else moves.
+    /// take from the edge on before anybody else moves. Only steps that share something can have it.
     fn over_runs(&self, of: &Instance, other: &Instance, related: impl Fn(&Step, &Step) -> bool) -> Vec<Leads> {
         let mine = &self.shapes[of.key.process.0 as usize];
         let theirs = &self.shapes[other.key.process.0 as usize];
@@ -145,21 +160,29 @@ impl Facts {
             .iter()
             .map(|step| {
                 let (mut edges, mut types) = (Bits::default(), Bits::default());
-                let found = other.steps.iter().enumerate().filter(|(_, theirs)| related(step, theirs));
-                found.for_each(|(edge, _)| edges.insert(edge));
-                let found =
-                    theirs.spawned.iter().filter(|kind| self.unknown[*kind].steps.iter().any(|s| related(step, s)));
-                found.for_each(|kind| types.insert(kind));
+                let found = |of: &Instance| {
+                    let shared = of.concerns().shared_with(step);
+                    shared.iter().filter(|edge| related(step, &of.steps[*edge])).collect::<Vec<usize>>()
+                };
+                found(other).into_iter().for_each(|edge| edges.insert(edge));
+                for kind in theirs.spawned.iter() {
+                    if !found(&self.unknown[kind]).is_empty() {
+                        types.insert(kind);
+                    }
+                }
                 (edges, types)
             })
             .collect();
+        // Many runs have to do with the same steps.
+        let mut known: FxHashMap<(Bits, Bits), Leads> = FxHashMap::default();
         let union = |run: &Bits| {
             let (mut edges, mut types) = (Bits::default(), Bits::default());
             for edge in run.iter() {
                 edges.extend(&single[edge].0);
                 types.extend(&single[edge].1);
             }
-            self.leads_to(other, &edges, &types)
+            let leads = known.entry((edges, types));
+            Arc::clone(leads.or_insert_with_key(|(edges, types)| self.leads_to(other, edges, types)))
         };
         mine.run.iter().map(union).collect()
     }

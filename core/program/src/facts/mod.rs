@@ -23,6 +23,7 @@ pub mod births;
 mod bits;
 mod cells;
 mod channels;
+mod concerns;
 mod conflicts_next;
 mod cycles;
 mod extract;
