@@ -30,18 +30,20 @@ pub(crate) fn run_near(
         let Looking { task, budget, context } = looking;
         let mut observer = EngineObserver::new(task, context, Goal::ShorterRun, near.inner().places(), Some(key));
         observer = observer.within(budget);
-        let settings = settings(task, &observer, StopAt::Never);
+        let settings = settings(task, &observer, StopAt::Never, near.memory_bytes());
         let outcome = search::breadth_first(near, &mut TreeStore::new(), &mut observer, &settings);
         let wanted = observer.keys.iter().position(|&other| other == key);
         budget.spend(listed(&outcome.statistics));
-        let is_done = wanted.is_some() || outcome.completeness == Completeness::Exhaustive;
+        let (is_proved, is_exhaustive) = (wanted.is_some(), outcome.completeness == Completeness::Exhaustive);
         let nearest = wanted.and_then(|index| outcome.violations.into_iter().nth(index));
-        let shorter = nearest.filter(|nearest| nearest.path.len() < best.len());
+        // The search counts atomic sequences as one step: if it saw all runs, its run is a shortest one, whatever its length as it is told.
+        let sees_all = !near.was_left();
+        let shorter = nearest.filter(|nearest| sees_all || nearest.path.len() < best.len());
         let shorter = shorter.map(|nearest| {
             let path = nearest.path.clone();
             (Found { wrong: nearest.kind.into(), path: nearest.path, ..found.clone() }, path)
         });
-        Searched { shorter, is_done }
+        Searched { shorter, goes_on: is_proved || is_exhaustive, is_proved }
     });
     (shorter, if is_shortest { Shorter::None } else { Shorter::CutShort })
 }
@@ -62,7 +64,7 @@ pub(crate) fn infinite_run_near(
     looking.near(machine, path_of(found), |looking, near, _| {
         let Looking { task, budget, context } = looking;
         let mut observer = EngineObserver::new(task, context, Goal::ShorterRun, near.inner().places(), None);
-        let settings = settings(task, &observer, StopAt::First);
+        let settings = settings(task, &observer, StopAt::First, near.memory_bytes());
         let bounds = ShortestBounds { steps, work_max: budget.transitions() };
         let nobody = &ProcessSet::EMPTY;
         let shortest = cycle::shortest(near, &mut observer, &settings, question_of(task, goal), nobody, bounds);
@@ -72,7 +74,7 @@ pub(crate) fn infinite_run_near(
             let path = path_of(&run);
             (run, path)
         });
-        Searched { is_done: shortest.proved || shorter.is_some(), shorter }
+        Searched { goes_on: shortest.proved || shorter.is_some(), is_proved: shortest.proved, shorter }
     })
 }
 
@@ -87,8 +89,10 @@ struct Looking<'t, 'a, 'b> {
 struct Searched<T> {
     /// A shorter one, with its path.
     shorter: Option<(T, Vec<Move>)>,
-    /// It was not cut short.
-    is_done: bool,
+    /// A larger radius is worth a try.
+    goes_on: bool,
+    /// Near the run, none is shorter than that, or than the one known if there is none.
+    is_proved: bool,
 }
 
 impl Looking<'_, '_, '_> {
@@ -103,20 +107,20 @@ impl Looking<'_, '_, '_> {
         for radius in 0.. {
             let mut observer = EngineObserver::new(self.task, self.context, Goal::ShorterRun, machine.places(), None);
             observer = observer.within(&self.budget);
-            let (settings, mut statistics) = (settings(self.task, &observer, StopAt::First), Statistics::default());
+            let (settings, mut statistics) = (settings(self.task, &observer, StopAt::First, 0), Statistics::default());
             let around = (path.iter().copied(), radius);
             let near = Near::around(&mut *machine, around, &mut observer, &settings, &mut statistics);
             self.budget.spend(listed(&statistics));
             let Some(mut near) = near else { break };
             let searched = search(self, &mut near, &path);
-            let is_shortest = searched.is_done && !near.was_left();
+            let (sees_all, is_shortest) = (!near.was_left(), searched.is_proved && !near.was_left());
             if let Some((found, its_path)) = searched.shorter {
                 (best, path) = (Some(found), its_path);
             }
             if is_shortest {
                 return (best, true);
             }
-            if !searched.is_done {
+            if sees_all || !searched.goes_on {
                 break;
             }
         }
@@ -124,9 +128,15 @@ impl Looking<'_, '_, '_> {
     }
 }
 
-/// A search without a limit of depth.
-fn settings(task: &Task<'_>, observer: &EngineObserver<'_, '_>, stop_at: StopAt) -> search::Settings {
-    let limits = Limits { depth_max: None, ..task.settings.limits };
+/// A search without a limit of depth, beside which this much memory is used.
+fn settings(
+    task: &Task<'_>,
+    observer: &EngineObserver<'_, '_>,
+    stop_at: StopAt,
+    memory_bytes: u64,
+) -> search::Settings {
+    let memory_bytes_max = task.settings.limits.memory_bytes_max.map(|max| max.saturating_sub(memory_bytes));
+    let limits = Limits { depth_max: None, memory_bytes_max, ..task.settings.limits };
     search::Settings { limits, stop_at, cancel: observer.context.cancel.clone() }
 }
 

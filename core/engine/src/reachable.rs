@@ -190,8 +190,10 @@ pub(crate) fn shortest(
         None => {
             let transitions = task.settings.clarify_transitions(work);
             let (shorter, known) = run_near(task, machine, &found, key, transitions, context);
-            let found = Found { shorter: known, ..found };
-            Either { shorter: shorter.map(|shorter| Found { shorter: known, ..shorter }), found }
+            match shorter {
+                Some(shorter) => Either { shorter: Some(Found { shorter: known, ..shorter }), found },
+                None => Either { shorter: None, found: Found { shorter: known, ..found } },
+            }
         }
     }
 }

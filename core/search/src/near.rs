@@ -18,7 +18,7 @@ use crate::model::{Model, Next, ProcessSet, Processes};
 use crate::numbered_states::NumberedStates;
 use crate::observer::{Budget, Observer, Settings};
 use crate::outcome::Statistics;
-use crate::store::Class;
+use crate::store::{Class, Store};
 use fabius_base::StopReason;
 use std::ops::ControlFlow;
 
@@ -61,6 +61,11 @@ impl<'m, M: Model> Near<'m, M> {
         self.model
     }
 
+    /// Memory that the states near the path take, in bytes.
+    pub fn memory_bytes(&self) -> u64 {
+        self.states.memory_bytes()
+    }
+
     /// Whether some step was left out since it leads away from the path.
     pub fn was_left(&self) -> bool {
         self.was_left
@@ -89,9 +94,14 @@ impl<M: Model, O: Observer<M::Label, M::Fault>> Around<'_, '_, '_, M, O> {
         loop {
             self.statistics.transient += 1;
             self.look()?;
+            let is_over = label.is_none();
             let Some(along) = along(self.model, &mut state, label) else { return ControlFlow::Continue(()) };
             if !along.transient {
                 self.add(&state);
+            }
+            // A state that lasts for ever comes after itself without a label.
+            if is_over {
+                return ControlFlow::Continue(());
             }
             if along.is_taken {
                 label = labels.next();
@@ -138,7 +148,7 @@ impl<M: Model, O: Observer<M::Label, M::Fault>> Around<'_, '_, '_, M, O> {
             return ControlFlow::Continue(());
         }
         self.statistics.memory_bytes = self.statistics.memory_bytes.max(self.states.memory_bytes());
-        self.budget.look(self.statistics, false, self.observer)
+        self.budget.look(self.statistics, self.states.store.is_full(), self.observer)
     }
 }
 
@@ -228,7 +238,7 @@ mod tests {
     use crate::model::Ending;
     use crate::outcome::{StopAt, ViolationKind};
     use crate::store::TreeStore;
-    use crate::toy::Toy;
+    use crate::toy::{Edge, Node, Toy};
     use crate::{Quiet, breadth_first, depth_first};
 
     /// Tells violations apart by what is wrong only.
@@ -331,6 +341,16 @@ mod tests {
             }
         }
         assert!(500 < shorter_ones && 1_000 < shortest_ones, "{shorter_ones} {shortest_ones}");
+    }
+
+    #[test]
+    fn a_state_that_lasts_for_ever_ends_a_path() {
+        let stays = Node { words: vec![0], edges: vec![Edge { to: Some(0), ..Edge::default() }], ..Node::default() };
+        let mut toy = Toy::new(vec![stays], 0);
+        let around = (std::iter::empty(), 1);
+        let (settings, mut statistics) = (Settings::default(), Statistics::default());
+        let near = Near::around(&mut toy, around, &mut Quiet, &settings, &mut statistics);
+        assert_eq!(near.map(|near| near.states.log.len()), Some(1));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::configurations::{Configurations, Lookup, NewConfiguration};
 use fabius_machine::{Machine, Reader};
 use fabius_program::facts::{Channels, Check, Condition, Instance, InstanceKey, Leads, Relation, Rendezvous, Subject};
 use rustc_hash::FxHashMap;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// Processes of a state, as bits. All bits stand for all processes, however many there are.
@@ -24,8 +24,6 @@ pub(super) struct Tables {
     instances: HashMap<InstanceKey, usize>,
     known: Vec<Known>,
     pairs: HashMap<(usize, usize), Arc<Pair>>,
-    /// Entries of all pairs together: one for each edge of the one and each location of the other.
-    entries: u64,
     configurations: Configurations<Configuration>,
 }
 
@@ -60,6 +58,8 @@ struct Pair {
 pub(super) struct Configuration {
     pub shape: u32,
     pub processes: Vec<Agent>,
+    /// There are none, since they would be too large.
+    is_too_large: bool,
     /// Whether it matters to some step whether nobody receives.
     depends_on_absence: bool,
     /// What rows refer to.
@@ -184,6 +184,11 @@ pub(super) struct Here<'a> {
 }
 
 impl Configuration {
+    /// One whose states are not reduced.
+    fn too_large(shape: u32) -> Self {
+        Self { shape, processes: Vec::new(), is_too_large: true, depends_on_absence: false, masks: Vec::new() }
+    }
+
     #[inline]
     fn add(&self, row: &Row, here: &Here<'_>, set: &mut [u64]) {
         for (pid, start) in &row.entries {
@@ -302,16 +307,16 @@ impl Tables {
             instances: HashMap::new(),
             known: Vec::new(),
             pairs: HashMap::new(),
-            entries: 0,
             configurations: Configurations::default(),
         }
     }
 
-    /// The tables of a state; `None` if it has too many processes, or those that were made are too large already.
+    /// The tables of a state; `None` if it has too many processes, or they would be too large.
     #[inline]
     pub(super) fn of(&mut self, machine: &mut Machine, state: &[u32]) -> Option<Arc<Configuration>> {
         let shape = machine.shape_number(state)?;
-        self.configurations.likely(shape, state).or_else(|| self.find(machine, state, shape))
+        let likely = self.configurations.likely(shape, state);
+        likely.or_else(|| self.find(machine, state, shape)).filter(|configuration| !configuration.is_too_large)
     }
 
     #[cold]
@@ -322,9 +327,11 @@ impl Tables {
         }
         Some(match self.configurations.look_up(&self.plan.facts, machine, state, shape)? {
             Lookup::Known(configuration) => configuration,
-            Lookup::New(_) if TABLE_ENTRIES_MAX < self.entries => return None,
             Lookup::New(new) => {
-                let configuration = self.make(machine, &new);
+                // By the configuration alone: whoever else searches must list the same steps.
+                let is_too_large = TABLE_ENTRIES_MAX < self.entries(&new.processes);
+                let configuration =
+                    if is_too_large { Configuration::too_large(new.shape()) } else { self.make(machine, &new) };
                 self.configurations.insert(new, configuration)
             }
         })
@@ -340,7 +347,23 @@ impl Tables {
             .collect();
         let depends_on_absence =
             ids.iter().any(|id| self.known[*id].rendezvous.depends_on_absence.iter().any(|set| !set.is_empty()));
-        Configuration { shape, processes, depends_on_absence, masks: masks.all }
+        Configuration { shape, processes, is_too_large: false, depends_on_absence, masks: masks.all }
+    }
+
+    /// Entries of the tables for these processes: one for each edge of one and each location of another, once for those that are alike.
+    fn entries(&self, processes: &[InstanceKey]) -> u64 {
+        let program = self.plan.facts.program();
+        let pairs = processes.iter().enumerate().flat_map(|(at, of)| {
+            let others = processes.iter().enumerate().filter(move |(other, _)| *other != at);
+            others.map(move |(_, other)| (of, other))
+        });
+        let different: HashSet<(&InstanceKey, &InstanceKey)> = pairs.collect();
+        let entries = different.into_iter().map(|(of, other)| {
+            let (edges, locations) =
+                (self.plan.facts.edge_count(of.process), &program.process(other.process).locations);
+            edges as u64 * locations.len() as u64
+        });
+        entries.sum()
     }
 
     fn instance(&mut self, key: InstanceKey) -> usize {
@@ -373,8 +396,6 @@ impl Tables {
             direct: facts.direct_partners(mine, theirs),
             enablers: mine.steps.iter().map(|step| parts(&step.guard)).collect(),
         });
-        let locations = facts.program().process(theirs.key.process).locations.len();
-        self.entries = self.entries.saturating_add(mine.steps.len() as u64 * locations as u64);
         self.pairs.insert((of, other), Arc::clone(&pair));
         pair
     }
