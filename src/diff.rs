@@ -106,6 +106,9 @@ struct Row<'a> {
     old: Option<Side<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     new: Option<Side<'a>>,
+    /// Whether the new model violates it, or it is not as expected there.
+    #[serde(skip)]
+    is_bad: bool,
     /// Of a property that broke, or is new, what violates it.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     violations: &'a [ViolationReport],
@@ -224,12 +227,12 @@ fn model(report: &Report) -> Model<'_> {
 
 fn row<'a>(old: Option<&'a PropertyReport>, new: Option<&'a PropertyReport>) -> Option<Row<'a>> {
     let change = change(old.map(exit::of_property), new.map(exit::of_property));
-    let is_new_fault = matches!(change, Change::Broke | Change::Added);
-    let violations =
-        new.filter(|new| is_new_fault && exit::of_property(new) == 1).map_or(&[][..], |new| &new.violations);
+    let is_bad = new.is_some_and(|new| exit::of_property(new) == 1);
+    let is_new_fault = is_bad && matches!(change, Change::Broke | Change::Added);
+    let violations = new.filter(|_| is_new_fault).map_or(&[][..], |new| &new.violations);
     let name = &new.or(old)?.name;
     let old_name = old.map(|old| old.name.as_str()).filter(|old| old != name);
-    Some(Row { name, old_name, change, old: old.map(side), new: new.map(side), violations })
+    Some(Row { name, old_name, change, old: old.map(side), new: new.map(side), is_bad, violations })
 }
 
 /// How a property changed, by the exit codes that it alone would have.
@@ -250,21 +253,12 @@ fn side(property: &PropertyReport) -> Side<'_> {
     Side { verdict, expected, exhaustive, reason: &property.reason, states, transitions, depth, seconds }
 }
 
-/// Whether a property is violated, or not as expected.
-fn is_bad(side: Side<'_>) -> bool {
-    match side.expected {
-        Some(expected) => side.verdict != expected && side.verdict != Verdict::Undecided,
-        None => side.verdict == Verdict::Violated,
-    }
-}
-
 fn code(rows: &[Row<'_>]) -> u8 {
     // What was violated before cannot break.
     let was_bad =
         |row: &Row<'_>| row.change == Change::Undecided && row.old.is_some_and(|old| old.verdict == Verdict::Violated);
     let codes = rows.iter().map(|row| match (row.change, row.new) {
-        (Change::Broke, _) => 1,
-        (Change::Added, Some(new)) if is_bad(new) => 1,
+        (Change::Broke | Change::Added, _) if row.is_bad => 1,
         (_, Some(new)) if new.verdict == Verdict::Undecided && !was_bad(row) => exit::UNDECIDED,
         _ => 0,
     });
