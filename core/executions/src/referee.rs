@@ -7,10 +7,11 @@ use fabius_witness::{
     Claim, Ending, Outcome, ProcessStatus, State, Trace, confirm_watching, ending, moves, process_statuses, settled,
     step,
 };
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// An execution without its text: it was walked as well.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ExecutionOutline {
     /// Its number among all executions, from 0.
     pub number: u128,
@@ -24,68 +25,164 @@ pub struct ExecutionOutline {
     pub stuck: Vec<ProcessStatus>,
 }
 
-/// Walks executions one after the other; what one begins with as the one before is not walked again.
+/// At most so many states are remembered with what was told of them.
+const STATES_MAX: usize = 1 << 15;
+
+/// Walks executions one after the other; what one begins with as the one before is not walked again. The reference interpreter
+/// is asked once for each step from each state that is remembered: its answer depends on nothing else.
 pub(super) struct Follower<'a> {
     program: &'a Program,
     path: Vec<Move>,
-    /// The states before, between and after the steps of the path, each with whether a step before it is faulty.
-    states: Vec<(State, bool)>,
+    /// The numbers of the states before, between and after the steps of the path, each with whether a step before it is faulty.
+    reached: Vec<(usize, bool)>,
+    /// The states that were met, by their numbers.
+    met: Vec<Met>,
+    numbers: FxHashMap<Arc<State>, usize>,
+    met_max: usize,
+}
+
+/// A state, and what the reference interpreter told of it.
+struct Met {
+    state: Arc<State>,
+    steps: FxHashMap<Move, Stepped>,
+    /// How executions end that stop here; `None` if nobody asked.
+    stopped: Option<Stopped>,
+}
+
+/// Where a step leads.
+#[derive(Clone, Copy)]
+enum Stepped {
+    Reaches { number: usize, fails: bool },
+    Broken(Fault),
+}
+
+/// How executions end that stop in a state.
+struct Stopped {
+    ending: Ending,
+    only_waits: bool,
+    stuck: Vec<ProcessStatus>,
 }
 
 impl<'a> Follower<'a> {
     /// A walker in the initial state, if there is one.
     pub(super) fn new(program: &'a Program, watch: Watch) -> Self {
-        let initial = State::watching(program, watch).ok().map(|state| (state, false));
-        Self { program, path: Vec::new(), states: initial.into_iter().collect() }
+        Self::remembering(program, watch, STATES_MAX)
+    }
+
+    /// A walker that remembers at most so many states beside those of its path.
+    pub(super) fn remembering(program: &'a Program, watch: Watch, met_max: usize) -> Self {
+        let (path, reached, met, numbers) = (Vec::new(), Vec::new(), Vec::new(), FxHashMap::default());
+        let mut follower = Self { program, path, reached, met, numbers, met_max };
+        if let Ok(state) = State::watching(program, watch) {
+            let number = follower.number(Arc::new(state));
+            follower.reached.push((number, false));
+        }
+        follower
+    }
+
+    /// The number of a state.
+    fn number(&mut self, state: Arc<State>) -> usize {
+        if let Some(number) = self.numbers.get(&state) {
+            return *number;
+        }
+        self.met.push(Met { state: Arc::clone(&state), steps: FxHashMap::default(), stopped: None });
+        self.numbers.insert(state, self.met.len() - 1);
+        self.met.len() - 1
+    }
+
+    /// Forgets the states that are not on the path, if too many are remembered.
+    fn forget(&mut self) {
+        if self.met.len() <= self.met_max {
+            return;
+        }
+        let met = std::mem::take(&mut self.met);
+        self.numbers.clear();
+        for at in 0..self.reached.len() {
+            let number = self.number(Arc::clone(&met[self.reached[at].0].state));
+            self.reached[at].0 = number;
+        }
+    }
+
+    /// Takes a step from a state.
+    fn take(&mut self, from: usize, wanted: Move) -> Result<Stepped, String> {
+        let from_state = &self.met[from];
+        if let Some(stepped) = from_state.steps.get(&wanted) {
+            return Ok(*stepped);
+        }
+        let outcome = step(self.program, &from_state.state, wanted).map_err(|why| format!("{why:?}"))?.outcome;
+        let fails = outcome.fault().is_some();
+        let stepped = match outcome {
+            Outcome::Reaches { state, .. } => Stepped::Reaches { number: self.number(Arc::new(state)), fails },
+            Outcome::Broken { fault, .. } => Stepped::Broken(fault),
+        };
+        self.met[from].steps.insert(wanted, stepped);
+        Ok(stepped)
     }
 
     /// Walks an execution.
     pub(super) fn follow(&mut self, execution: &Execution<Move, Fault>) -> Result<ExecutionOutline, String> {
         let alike = self.path.iter().zip(&execution.path).take_while(|(a, b)| a == b).count();
         self.path.truncate(alike);
-        self.states.truncate(alike + 1);
+        self.reached.truncate(alike + 1);
+        self.forget();
         let mut broken = None;
         for wanted in &execution.path[alike..] {
             let refused = |why: &str| format!("execution {} is none: {why}: {wanted:?}", execution.number);
-            let (state, failed) = self.states.last().ok_or_else(|| refused("there is no initial state"))?;
+            let (from, failed) = *self.reached.last().ok_or_else(|| refused("there is no initial state"))?;
             if broken.is_some() {
                 return Err(refused("it goes on after a runtime error"));
             }
-            let outcome = step(self.program, state, *wanted).map_err(|why| refused(&format!("{why:?}")))?.outcome;
-            let failed = *failed || outcome.fault().is_some();
-            match outcome {
-                Outcome::Reaches { state, .. } => {
-                    self.states.push((state, failed));
+            match self.take(from, *wanted).map_err(|why| refused(&why))? {
+                Stepped::Reaches { number, fails } => {
+                    self.reached.push((number, failed || fails));
                     self.path.push(*wanted);
                 }
-                Outcome::Broken { fault, .. } => broken = Some(fault),
+                Stepped::Broken(fault) => broken = Some(fault),
             }
         }
         self.outline(execution, broken)
     }
 
     /// What is told of an execution that was walked, if it ends as claimed.
-    fn outline(&self, execution: &Execution<Move, Fault>, broken: Option<Fault>) -> Result<ExecutionOutline, String> {
+    fn outline(
+        &mut self,
+        execution: &Execution<Move, Fault>,
+        broken: Option<Fault>,
+    ) -> Result<ExecutionOutline, String> {
         let Execution { number, ref path, fault, failed, end } = *execution;
-        let last = self.states.last();
-        let settle = || last.map(|(state, _)| settled(self.program, state));
-        let ends = |wanted: Ending| settle().is_some_and(|state| ending(self.program, &state) == wanted);
+        let last = self.reached.last().copied();
+        let stopped = match end {
+            End::Stuck | End::Valid | End::Waiting => last.map(|(state, _)| self.stopped(state)),
+            End::Broken | End::Cut => None,
+        };
         let agrees = match end {
             End::Broken => broken == fault || path.is_empty() && last.is_none(),
-            End::Stuck => ends(Ending::Invalid),
-            End::Valid => ends(Ending::Valid),
-            End::Waiting => settle().is_some_and(|state| only_waits(self.program, &state)),
+            End::Stuck => stopped.is_some_and(|stopped| stopped.ending == Ending::Invalid),
+            End::Valid => stopped.is_some_and(|stopped| stopped.ending == Ending::Valid),
+            End::Waiting => stopped.is_some_and(|stopped| stopped.only_waits),
             End::Cut => true,
         };
-        let fails = end == End::Broken || last.is_some_and(|(_, failed)| *failed);
+        let fails = end == End::Broken || last.is_some_and(|(_, failed)| failed);
         if !agrees || fails != failed || (end != End::Broken && broken.is_some()) {
             return Err(format!("execution {number} does not end as claimed\npath: {path:?}"));
         }
-        let stuck = match settle().filter(|_| end == End::Stuck) {
-            Some(state) => process_statuses(self.program, &state).into_iter().filter(|status| !status.end).collect(),
-            None => Vec::new(),
-        };
+        let stuck = stopped.filter(|_| end == End::Stuck).map_or_else(Vec::new, |stopped| stopped.stuck.clone());
         Ok(ExecutionOutline { number, failed, end, steps: path.len(), stuck })
+    }
+
+    /// How executions end that stop in a state.
+    fn stopped(&mut self, number: usize) -> &Stopped {
+        let Met { state, stopped, .. } = &mut self.met[number];
+        let program = self.program;
+        stopped.get_or_insert_with(|| {
+            let state = settled(program, state);
+            let ending = ending(program, &state);
+            let stuck = match ending {
+                Ending::Invalid => process_statuses(program, &state).into_iter().filter(|status| !status.end).collect(),
+                _ => Vec::new(),
+            };
+            Stopped { ending, only_waits: only_waits(program, &state), stuck }
+        })
     }
 }
 

@@ -200,6 +200,16 @@ fn compare_views(
     listed: &[ListedExecution],
 ) -> Result<(), String> {
     let outlines = question.outlines(model, graph)?;
+    // A referee that forgets the states that it met says the same.
+    let mut forgetful = Follower::remembering(&question.program, question.watch, 2);
+    let mut again = Vec::new();
+    question.each(model, graph, &mut |execution| {
+        again.push(forgetful.follow(&question.naming.execution(execution))?);
+        Ok(())
+    })?;
+    if again != outlines {
+        return Err("outlines differ when states are forgotten".to_owned());
+    }
     let outlined = outlines.iter().map(|found| (found.number, found.failed, found.end, found.steps, found.stuck.len()));
     let stuck = |run: &ListedExecution| if run.end == End::Stuck { run.trace.stuck().count() } else { 0 };
     let walked = listed.iter().map(|run| (run.number, run.failed, run.end, run.path.len(), stuck(run)));
