@@ -137,6 +137,25 @@ fn what_makes_no_sense_is_refused() {
 }
 
 #[test]
+fn a_comment_names_the_values() {
+    let text = format!("/*@ sweep N = 2..3, M = 1..2 */{RING}");
+    let (written, told) =
+        (on(&text, &["--sweep", "annotated"]), on(&text, &["--sweep", "N=2..3", "--sweep", "M=1..2"]));
+    let rows = |run: &Run| run.out.lines().filter(|line| line.contains("low")).count();
+    assert_eq!((rows(&written), rows(&told)), (4, 4), "{}", written.out);
+    for (text, why) in [
+        (RING.to_owned(), "has no comment `/*@ sweep N = 2..5 */`"),
+        (format!("{text}\n/*@ sweep N = 4 */"), "has several comments about a sweep"),
+        ("/*@ sweep K = 1..2 */ init { skip }".to_owned(), "the model does not use K"),
+    ] {
+        let run = on(&text, &["--sweep", "annotated"]).expect(3);
+        assert!(run.err.contains(why), "{}", run.err);
+    }
+    let bad = tool::on("check", "/*@ sweep N = 5..2 */ init { skip }", &[]).expect(0);
+    bad.says("F0117").says("the first one is larger than the last");
+}
+
+#[test]
 fn a_value_with_which_the_model_is_faulty_takes_nothing_from_the_others() {
     let text = "byte x; active proctype P() { x = 1 }\n#if N == 3\nbyte }\n#endif";
     let broken = on(text, &["--sweep", "N=2..4"]).expect(3);

@@ -18,6 +18,7 @@ mod ribbon;
 mod schedules;
 mod session;
 mod settings;
+mod sweeps;
 mod verdicts;
 #[expect(dead_code, reason = "how long it took is for the bench")]
 mod waits;

@@ -139,6 +139,16 @@ export class Executions implements vscode.TreeDataProvider<Branch>, vscode.Dispo
     if (answer.run) await this.panels.show({ uri: about.uri, run: answer.run });
   }
 
+  /** Checks a model with the values that a comment names, and offers the table. */
+  async sweep(about: { uri: string; lines: number[] }): Promise<void> {
+    const answer = await asking(this.server.request("fabius/sweep", about));
+    if (!answer) return;
+    const chosen = await vscode.window.showInformationMessage(`${answer.sentence}.`, "Show Table");
+    if (!chosen) return;
+    const document = await vscode.workspace.openTextDocument({ language: "markdown", content: answer.table });
+    await vscode.commands.executeCommand("markdown.showPreviewToSide", document.uri);
+  }
+
   /** Asks in which contexts a model goes wrong, and shows the first one as a model. */
   async contexts(about: { uri: string; process: string }): Promise<void> {
     const answer = await asking(this.server.request("fabius/contexts", about));

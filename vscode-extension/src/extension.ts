@@ -79,6 +79,10 @@ function carryOut(stepThrough: StepThrough, executions: Executions, name: string
     void executions.contexts(about as { uri: string; process: string });
     return true;
   }
+  if (name === "fabius.sweep") {
+    void executions.sweep(about as { uri: string; lines: number[] });
+    return true;
+  }
   if (name === "fabius.stuck") {
     void executions.stuck(about as { uri: string; lines: number[] });
     return true;

@@ -1060,6 +1060,16 @@ export type Survivors = {
   survivors: Array<Survivor>,
 };
 
+/** What came of the values of macros that a comment names. */
+export type Swept = {
+  /** What came of all values, in a line. */
+  sentence: string,
+  /** The text was edited meanwhile. */
+  stale: boolean,
+  /** A row for each combination and property, and what the next value will cost, as Markdown. */
+  table: string,
+};
+
 /** A part of a formula, or a place or condition of a claim. */
 export type TableRow = {
   /** Its text. */
@@ -1220,6 +1230,7 @@ export interface Requests {
   "fabius/stuck": { params: LinesParams; answer: StuckAt };
   "fabius/graph": { params: DrawParams; answer: Drawing };
   "fabius/mutate": { params: ModelParams; answer: Survivors };
+  "fabius/sweep": { params: LinesParams; answer: Swept };
 }
 
 /** The parameters of notifications, by method. */

@@ -36,7 +36,7 @@ const STATES_MAX: u64 = 400;
 /// since it takes about so much longer for each; …
 const TRANSITIONS_PER_LISTED: u64 = 250;
 /// … but after a short search, up to this many transitions are listed.
-const LISTED_MIN: u64 = 600;
+const LISTED_MIN: u64 = 200;
 /// States are drawn in an order that starts from this; the same for every run.
 const SEED: u64 = 0;
 

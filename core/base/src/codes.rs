@@ -53,6 +53,7 @@ codes! {
     BadExpectation = "F0114", Warning, "invalid `expect` annotation";
     BadProject = "F0115", Error, "invalid project settings";
     NoSuchModel = "F0116", Warning, "expected verdicts of a model that does not exist";
+    BadSweep = "F0117", Warning, "invalid `sweep` annotation";
     UnexpectedToken = "F0201", Error, "unexpected token";
     NestedTooDeep = "F0202", Error, "nesting too deep";
     SpinRefuses = "F0203", Warning, "not accepted by Spin";

@@ -24,6 +24,7 @@ mod schedule;
 mod search_from;
 mod searches;
 mod shortest;
+pub mod sweep;
 mod task;
 mod together;
 mod vacuity;

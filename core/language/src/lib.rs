@@ -12,7 +12,7 @@ mod index;
 mod outline;
 mod piece;
 
-pub use annotation::{Expectation, SealKind, SealedStretch, expectation_complaint};
+pub use annotation::{Expectation, Parameter, SealKind, SealedStretch, WrittenSweep, expectation_complaint};
 pub use calls::{Calls, incoming, is_callable, outgoing};
 pub use edit::{During, Mutant, ProcessPlaces, TextEdit, ValueKind, ValueTest, ValueTexts, Wait, edited};
 pub use editing::{
@@ -143,6 +143,9 @@ pub trait Syntax: Debug + Send + Sync {
     /// The verdicts that the text says to expect, and what is wrong with these annotations. `declared` are the properties that
     /// are written in the text, each with its place.
     fn expectations(&self, map: &SourceMap, declared: &[(&str, Span)]) -> (Vec<Expectation>, Vec<Finding>);
+
+    /// The values of macros with which the text says to check it, and what is wrong with these annotations.
+    fn sweeps(&self, map: &SourceMap) -> (Vec<WrittenSweep>, Vec<Finding>);
 
     /// The text with one small change each, as people make by mistake, in the order of the file `main`.
     fn mutants(&self, map: &SourceMap, main: FileId) -> Vec<Mutant>;

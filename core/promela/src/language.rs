@@ -5,12 +5,12 @@ use crate::query::{
     self, arguments, complete, directives, hover, implementations, keyword_help, rewrite, semantic, shape, signature,
     types,
 };
-use crate::{Options, expectations, format, lower_with, mutants, parse_with, restrain, sealed_stretches};
+use crate::{Options, expectations, format, lower_with, mutants, parse_with, restrain, sealed_stretches, sweeps};
 use fabius_base::{Cancel, FileId, Finding, SourceMap, Span};
 use fabius_language::{
     Argument, Colored, Description, Editing, Expectation, FoldKind, Form, Hover, Index, Language, Loader, Lowered,
     Mutant, Proposal, ReadRequest, ReadText, Replacement, Rewrite, RewriteRequest, SealedStretch, Signature,
-    SourceFile, Style, SymbolId, Syntax, TextEdit, Triggers, ValueKind, ValueTest, ValueTexts, Wait,
+    SourceFile, Style, SymbolId, Syntax, TextEdit, Triggers, ValueKind, ValueTest, ValueTexts, Wait, WrittenSweep,
 };
 use fabius_program::Program;
 use std::ops::Range;
@@ -131,6 +131,10 @@ impl Syntax for PromelaText {
 
     fn expectations(&self, map: &SourceMap, declared: &[(&str, Span)]) -> (Vec<Expectation>, Vec<Finding>) {
         expectations(map, &self.inactive, declared)
+    }
+
+    fn sweeps(&self, map: &SourceMap) -> (Vec<WrittenSweep>, Vec<Finding>) {
+        sweeps(map, &self.inactive)
     }
 
     fn mutants(&self, map: &SourceMap, main: FileId) -> Vec<Mutant> {

@@ -21,6 +21,7 @@ pub mod settings;
 pub mod waits;
 pub mod words;
 
+pub use fabius_language::{Parameter, WrittenSweep};
 pub use languages::{LANGUAGES, language_of};
 pub use load::{Include, Loaded, ModelText, Project, formula_name, load, load_until, misconfigured, unreadable};
 pub use meaning::{SemanticDigest, SourceProgram, meaning};

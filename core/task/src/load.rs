@@ -7,7 +7,7 @@ use crate::settings::Settings;
 use crate::words::grouped;
 use fabius_base::{Cancel, Code, Finding, SourceMap, Span, StopReason};
 use fabius_language::{
-    Expectation, Form, Language, Loader, OutsideFormula, ReadRequest, ReadText, SealedStretch, Syntax,
+    Expectation, Form, Language, Loader, OutsideFormula, ReadRequest, ReadText, SealedStretch, Syntax, WrittenSweep,
     expectation_complaint,
 };
 use fabius_program::facts::ranges::{CutRange, cut_ranges};
@@ -38,6 +38,8 @@ pub struct Loaded {
     pub findings: Vec<Finding>,
     /// Where a delaying scheduler may not interrupt.
     pub seals: Vec<SealedStretch>,
+    /// The values of macros with which the text says to check it.
+    pub sweeps: Vec<WrittenSweep>,
     /// The verdicts that the text says to expect.
     expectations: Vec<Expectation>,
     /// The language that it is written in.
@@ -250,6 +252,8 @@ fn read(
     }
     let (seals, complaints) = syntax.seals(&map);
     findings.extend(complaints);
+    let (sweeps, complaints) = syntax.sweeps(&map);
+    findings.extend(complaints);
     let (expectations, complaints) = expected_verdicts(&*syntax, &map, program.as_deref());
     findings.extend(complaints);
     Loaded {
@@ -260,6 +264,7 @@ fn read(
         passed_over,
         findings,
         seals,
+        sweeps,
         expectations,
         language,
         syntax: Some(syntax),
@@ -347,6 +352,7 @@ pub fn unreadable(name: &str, why: &str) -> Loaded {
         passed_over: BTreeSet::new(),
         findings: vec![finding],
         seals: Vec::new(),
+        sweeps: Vec::new(),
         expectations: Vec::new(),
         language: language_of(name),
         syntax: None,

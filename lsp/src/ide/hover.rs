@@ -4,6 +4,7 @@ use super::formulas;
 use super::hints::SeenOf;
 use super::orders;
 use super::place::View;
+use super::sweeps;
 use crate::session::Document;
 use std::ops::Range;
 
@@ -22,7 +23,8 @@ pub fn hover(view: View<'_>, document: Option<&Document>, at: usize) -> Option<H
     let order = order.and_then(|order| orders::about(view, order, at));
     let formula = formulas::about(view, document, at);
     let Some(found) = view.language().hover(view.source(), at) else {
-        return order.or(formula).map(|(range, markdown)| Hover { range, markdown });
+        let swept = || sweeps::about(view, document, at);
+        return order.or(formula).or_else(swept).map(|(range, markdown)| Hover { range, markdown });
     };
     let mut parts = vec![markdown(view, &found.code, &found.prose)];
     for &id in &found.meanings {

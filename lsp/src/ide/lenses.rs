@@ -3,7 +3,9 @@
 use super::place::View;
 use crate::session::Document;
 use crate::session::results::Known;
+use crate::session::sweeps::KeptSweep;
 use fabius_engine::Verdict;
+use fabius_engine::sweep::{WrittenSweep, ranges};
 use fabius_engine::words::counted;
 use fabius_language::SymbolKind;
 use std::ops::Range;
@@ -19,6 +21,8 @@ pub enum Click {
     Show(String, usize),
     /// The executions are shown.
     Executions,
+    /// The model is checked with the values that the comment at this byte names.
+    Sweep(usize),
     /// Nothing.
     Nothing,
 }
@@ -86,8 +90,25 @@ pub fn lenses(view: View<'_>, document: &Document) -> Vec<Lens> {
             found.push(Lens { range, title, click: Click::Nothing });
         }
     }
+    found.extend(super::sweeps::written(view).flat_map(|(sweep, range)| of_sweep(view, document, sweep, &range)));
     found.sort_by_key(|lens| lens.range.start);
     found
+}
+
+/// The lenses of a comment that names values of macros.
+fn of_sweep(view: View<'_>, document: &Document, sweep: &WrittenSweep, range: &Range<usize>) -> Vec<Lens> {
+    let values = ranges(&sweep.parameters);
+    let lens = |title: String, click: Click| Lens { range: range.clone(), title, click };
+    let check = || lens(format!("▶ check with {values}"), Click::Sweep(range.start));
+    match super::sweeps::known(document, &sweep.parameters) {
+        None => vec![check()],
+        Some(KeptSweep { found: None, .. }) => vec![lens(format!("checking with {values} …"), Click::Nothing)],
+        Some(kept @ KeptSweep { found: Some((cells, _)), .. }) => {
+            let old = if super::sweeps::is_stale(view, kept) { " (before the last edits)" } else { "" };
+            let told = super::sweeps::sentence(&sweep.parameters, cells);
+            vec![check(), lens(format!("{told}{old}"), Click::Nothing)]
+        }
+    }
 }
 
 fn is_process(kind: SymbolKind) -> bool {

@@ -21,6 +21,7 @@ pub mod place;
 mod questions;
 pub mod renamed_files;
 pub mod schedules;
+pub mod sweeps;
 pub mod types;
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use serde_json::json;
 use tower_lsp_server::ls_types as lsp;
 
 /// The commands that a client may ask for.
-pub const COMMANDS: [&str; 7] = [
+pub const COMMANDS: [&str; 9] = [
     "fabius.check",
     "fabius.stop",
     "fabius.explain",
@@ -16,6 +16,8 @@ pub const COMMANDS: [&str; 7] = [
     "fabius.contexts",
     "fabius.stuck",
     "fabius.executions",
+    "fabius.mutants",
+    "fabius.sweep",
 ];
 
 /// The modifiers of coloured words, in the order of their bits.

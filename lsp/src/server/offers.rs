@@ -37,6 +37,11 @@ pub fn lenses(server: &mut State, params: &lsp::CodeLensParams) -> Option<Vec<ls
             Click::Stop => ("fabius.stop", Some(json(ModelParams { uri }))),
             Click::Show(property, index) => ("fabius.trace", Some(json(counterexample(uri, property, *index)))),
             Click::Executions => ("fabius.executions", Some(json(ExecutionsParams { uri, laps: None, within: None }))),
+            Click::Sweep(at) => {
+                let uri = params.text_document.uri.clone();
+                let line = context.range(&(*at..*at)).start.line;
+                ("fabius.sweep", Some(json(LinesParams { uri, lines: vec![line] })))
+            }
             Click::Nothing => ("", None),
         };
         let command = Some(command(&lens.title, name, params));

@@ -6,15 +6,16 @@ use super::convert::Converter;
 use super::messages::{
     Alternatives, Branch, Contexts, ContextsParams, CountedExecutions, Draw, DrawParams, Drawing, Execution,
     ExecutionPage, ExecutionParams, ExecutionTree, ExecutionTreeParams, Executions, ExecutionsParams, FindContexts,
-    LinesParams, Meet, Meeting, ModelParams, Mutate, PlacedStep, Request, Stuck, StuckAt, Survivor, Survivors,
-    TraceSource,
+    LinesParams, Meet, Meeting, ModelParams, Mutate, PlacedStep, Request, Stuck, StuckAt, Survivor, Survivors, Sweep,
+    Swept, TraceSource,
 };
 use super::names::{name_of, uri_of};
 use super::service::error;
 use super::state::State;
 use super::traces::{self, PAGE_STEPS};
 use crate::ide::executions as words;
-use crate::ide::{Place, mutants};
+use crate::ide::{Place, mutants, sweeps};
+use crate::session::Notice;
 use crate::session::jobs::{Job, RunId, Work};
 use crate::session::questions::{Answer, Bounds, Question, key_of};
 use crate::session::runs::{KeptExecutions, Origin};
@@ -22,6 +23,7 @@ use fabius_analysis::state_graph::Grouping;
 use fabius_analysis::stuck::{Stuck as StuckFound, StuckVerdict};
 use fabius_analysis::{CoReachability, Line};
 use fabius_engine::contexts::ContextsReport;
+use fabius_engine::sweep::{Cell, Prediction};
 use fabius_engine::words::counted;
 use fabius_engine::{Loaded, Verdict};
 use fabius_executions::{ExecutionsReport, TreeBranch, branch_report};
@@ -50,6 +52,8 @@ pub enum SearchRequest {
     Draw(DrawParams),
     /// Which changes no property notices.
     Mutants(ModelParams),
+    /// What came of the values of macros that a comment names.
+    Sweep(LinesParams),
 }
 
 /// A request for which work was started.
@@ -73,6 +77,7 @@ impl SearchRequest {
             Meet::METHOD => read(params()).map(Self::Meet),
             Draw::METHOD => read(params()).map(Self::Draw),
             Mutate::METHOD => read(params()).map(Self::Mutants),
+            Sweep::METHOD => read(params()).map(Self::Sweep),
             _ => return None,
         })
     }
@@ -86,6 +91,7 @@ impl SearchRequest {
             | Self::Stuck(LinesParams { uri, .. })
             | Self::Meet(LinesParams { uri, .. })
             | Self::Draw(DrawParams { uri, .. })
+            | Self::Sweep(LinesParams { uri, .. })
             | Self::Mutants(ModelParams { uri }) => uri,
         }
     }
@@ -99,6 +105,7 @@ pub fn of_command(method: &str, params: lsp::LSPAny) -> (&str, lsp::LSPAny, bool
         Some("fabius.stuck") => Stuck::METHOD,
         Some("fabius.executions") => Executions::METHOD,
         Some("fabius.mutants") => Mutate::METHOD,
+        Some("fabius.sweep") => Sweep::METHOD,
         _ => return (method, params, false),
     };
     (method, params["arguments"][0].clone(), true)
@@ -146,6 +153,13 @@ pub fn begin(server: &mut State, request: &SearchRequest) -> Result<Option<RunId
         SearchRequest::Stuck(params) => {
             let line = params.lines.first().ok_or_else(|| wrong("which line?"))?;
             session.stuck_at(&model, place(line)).map(Some).ok_or_else(not_open)
+        }
+        SearchRequest::Sweep(params) => {
+            let line = params.lines.first().ok_or_else(|| wrong("which line?"))?;
+            let none = || wrong("no comment `/*@ sweep N = 2..5 */` begins at this line");
+            let run = session.sweep(&model, &name, line + 1).ok_or_else(none)?;
+            server.show(vec![Notice::Hints(model)]);
+            Ok(Some(run))
         }
         SearchRequest::Mutants(_) => session.mutants(&model).map(Some).ok_or_else(not_open),
         SearchRequest::Draw(DrawParams { by, automata, .. }) => {
@@ -213,6 +227,10 @@ fn answered(server: &State, request: &SearchRequest, job: &Job, answer: Option<A
         }
         Answer::Mutants(report) => {
             let answer = survivors(server, job, &report);
+            Ok(Answered { sentence: answer.sentence.clone(), value: json(answer) })
+        }
+        Answer::Sweep(cells, predictions) => {
+            let answer = swept(server, job, question, (&cells, &predictions));
             Ok(Answered { sentence: answer.sentence.clone(), value: json(answer) })
         }
         Answer::Stuck(found) => {
@@ -324,9 +342,23 @@ fn survivors(server: &State, job: &Job, report: &MutationReport) -> Survivors {
         let location = converter.location(&Place::of(map, mutant.span))?;
         Some(Survivor { uri: location.uri, range: location.range, message: mutants::message(mutant) })
     });
+    Survivors { sentence: mutants::sentence(report), stale: is_stale(server, job), survivors: placed.collect() }
+}
+
+/// What came of the values of macros.
+fn swept(server: &State, job: &Job, question: &Question, (cells, predictions): (&[Cell], &[Prediction])) -> Swept {
+    let parameters = match question {
+        Question::Sweep(_, parameters) => &parameters[..],
+        _ => &[],
+    };
+    let (sentence, table) = (sweeps::sentence(parameters, cells), sweeps::table(parameters, cells, predictions));
+    Swept { sentence, stale: is_stale(server, job), table }
+}
+
+/// Whether the text was edited since somebody asked.
+fn is_stale(server: &State, job: &Job) -> bool {
     let present = server.session.document(&job.document).and_then(|document| document.present());
-    let stale = present.is_none_or(|reading| !Arc::ptr_eq(&reading.loaded, &job.loaded));
-    Survivors { sentence: mutants::sentence(report), stale, survivors: placed.collect() }
+    present.is_none_or(|reading| !Arc::ptr_eq(&reading.loaded, &job.loaded))
 }
 
 /// Whether statements can be next at once.

@@ -20,6 +20,7 @@ mod reads;
 pub mod replay;
 pub mod results;
 pub mod runs;
+pub mod sweeps;
 pub mod unread;
 mod work;
 pub mod workspace;

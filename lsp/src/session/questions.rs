@@ -2,6 +2,7 @@
 
 use super::jobs::{Job, RunId, Searched, Work, memory_max};
 use super::runs::{Found, KeptExecutions, KeptRun, Origin, Shared};
+use super::sweeps::sweep;
 use super::unread::UnreadText;
 use super::{Notice, Session};
 use fabius_analysis::Line;
@@ -11,6 +12,7 @@ use fabius_base::{Cancel, Limits};
 use fabius_engine::Settings;
 use fabius_engine::contexts::{ContextsReport, ContextsRequest, NotJudged, contexts};
 use fabius_engine::settings::ThreadCount;
+use fabius_engine::sweep::{Cell, Parameter, Prediction};
 use fabius_engine::words::counted;
 use fabius_executions::{Counted, ExecutionsReport, ExecutionsRequest, ListedExecution, NotCounted, TreeBranch};
 use fabius_mutation::report::MutationReport;
@@ -65,6 +67,8 @@ pub enum Question {
     Automata,
     /// Which changes of the model no property notices.
     Mutants,
+    /// What a text comes to with each of these values of its macros.
+    Sweep(Box<UnreadText>, Vec<Parameter>),
 }
 
 /// What is known about it.
@@ -82,6 +86,8 @@ pub enum Answer {
     Stuck(Box<Stuck>),
     /// What became of the mutants.
     Mutants(Box<MutationReport>),
+    /// What came of each combination of values, and what the next value will cost.
+    Sweep(Vec<Cell>, Vec<Prediction>),
     /// The graph, and the picture of it (SVG).
     Drawing(Box<StateGraph>, String),
     /// Why nothing can be said.
@@ -118,6 +124,7 @@ pub(super) fn answer(job: &Job, question: &Question, cancel: &Cancel) -> Answer 
         Question::StateGraph(grouping) => draw(job, Some(grouping), cancel),
         Question::Automata => draw(job, None, cancel),
         Question::Mutants => mutants(job, cancel),
+        Question::Sweep(text, parameters) => sweep(job, text, parameters, cancel),
     }
 }
 
@@ -217,7 +224,7 @@ fn judge_contexts(job: &Job, text: &UnreadText, with: &str, cancel: &Cancel) -> 
 
 impl Session {
     /// Begins to answer a question about the present text of a document; [`Notice::Answered`] brings the answer.
-    fn ask(&mut self, name: &str, question: Question) -> Option<RunId> {
+    pub(super) fn ask(&mut self, name: &str, question: Question) -> Option<RunId> {
         let loaded = Arc::clone(&self.reading(name)?.loaded);
         let searched = Searched::document(&loaded);
         self.start_beside(name, loaded, searched, Work::Ask(Box::new(question)))
@@ -273,7 +280,7 @@ impl Session {
     /// A question was answered; runs that come with it are kept.
     pub(super) fn answered(&mut self, run: RunId, job: &Job, answer: Option<Answer>) -> Vec<Notice> {
         let Work::Ask(question) = &job.work else { return Vec::new() };
-        let mut notices = Vec::new();
+        let mut notices = self.swept(run, job, answer.as_ref());
         if let Some(Answer::Failed(why)) = &answer {
             notices.push(Notice::Failed(job.document.clone(), why.clone()));
         }
@@ -306,7 +313,8 @@ pub fn key_of(question: &Question) -> Option<String> {
         | Question::Contexts(..)
         | Question::StateGraph(_)
         | Question::Automata
-        | Question::Mutants => None,
+        | Question::Mutants
+        | Question::Sweep(..) => None,
     }
 }
 

@@ -6,6 +6,7 @@
 use super::edits::{self, Edit};
 use super::jobs::RunId;
 use super::reading::Reading;
+use super::sweeps::KeptSweep;
 use fabius_base::Span;
 use fabius_engine::{Counterexample, Loaded, SAFETY};
 use fabius_executions::{Counted, ListedExecution};
@@ -125,6 +126,8 @@ impl KeptRun {
 pub struct Asked {
     /// Its executions.
     pub executions: Option<KeptExecutions>,
+    /// What came of the values of macros that comments name.
+    pub sweeps: Vec<KeptSweep>,
     runs: VecDeque<KeptRun>,
 }
 

@@ -18,6 +18,7 @@ pub use params::{
 };
 pub use searches::{
     Branch, Contexts, CountedExecutions, Drawing, ExecutionPage, ExecutionTree, Meeting, StuckAt, Survivor, Survivors,
+    Swept,
 };
 pub use status::{Faulty, PropertyState, PropertyStatus, Running, Status, SurveyStatus};
 pub use traces::{
@@ -96,6 +97,8 @@ requests! {
     Draw = "fabius/graph", DrawParams => Drawing;
     /// Which changes of the model no property notices.
     Mutate = "fabius/mutate", ModelParams => Survivors;
+    /// What came of the values of macros that the comment at a line names.
+    Sweep = "fabius/sweep", LinesParams => Swept;
 }
 
 /// The method of the notification with a [`Status`].

@@ -54,6 +54,18 @@ pub struct Survivor {
     pub message: String,
 }
 
+/// What came of the values of macros that a comment names.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Swept {
+    /// What came of all values, in a line.
+    pub sentence: String,
+    /// The text was edited meanwhile.
+    pub stale: bool,
+    /// A row for each combination and property, and what the next value will cost, as Markdown.
+    pub table: String,
+}
+
 /// A picture of a state graph, or of automata.
 #[derive(Clone, Debug, Serialize)]
 #[cfg_attr(test, derive(TS))]

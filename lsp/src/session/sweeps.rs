@@ -1,0 +1,133 @@
+//! Models checked with several values of their macros, where a comment says so: `/*@ sweep N = 2..5 */`.
+
+use super::jobs::{Job, RunId, Work, memory_max};
+use super::questions::{Answer, Question};
+use super::unread::UnreadText;
+use super::{Notice, Session};
+use fabius_base::{Cancel, Limits};
+use fabius_engine::settings::ThreadCount;
+use fabius_engine::sweep::{
+    Cell, NoEffect, Parameter, Prediction, combinations, named, not_worth_trying, predictions, without_effect,
+};
+use fabius_engine::{CheckContext, Loaded, Settings, suited};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// What came of the values of some macros.
+#[derive(Clone, Debug)]
+pub struct KeptSweep {
+    /// The model; only a text that was not edited since is known to give the same.
+    pub loaded: Arc<Loaded>,
+    /// The macros.
+    pub parameters: Vec<Parameter>,
+    /// The combinations, and what the next value will cost; nothing as long as they are being checked.
+    pub found: Option<(Vec<Cell>, Vec<Prediction>)>,
+    run: RunId,
+}
+
+/// Checks a text with all combinations of values, as far as the time goes.
+pub(super) fn sweep(job: &Job, text: &UnreadText, parameters: &[Parameter], cancel: &Cancel) -> Answer {
+    let combinations = match combinations(parameters) {
+        Ok(combinations) => combinations,
+        Err(why) => return Answer::Refused(why),
+    };
+    let mut cells: Vec<Cell> = Vec::new();
+    for values in combinations {
+        let late = || cancel.requested().map(|_| "the time allowed for all was used up".to_owned());
+        let cell = match late().or_else(|| not_worth_trying(parameters, &values, cells.last())) {
+            Some(why) => Cell::unchecked(named(parameters, &values), why),
+            None => match checked(job, text, (parameters, &values), cancel) {
+                Ok(cell) => cell,
+                Err(answer) => return answer,
+            },
+        };
+        cells.push(cell);
+    }
+    let predictions = predictions(parameters, &cells);
+    Answer::Sweep(cells, predictions)
+}
+
+/// Checks one combination.
+///
+/// # Errors
+/// The answer, if no combination can be checked.
+fn checked(
+    job: &Job,
+    text: &UnreadText,
+    (parameters, values): (&[Parameter], &[i64]),
+    cancel: &Cancel,
+) -> Result<Cell, Answer> {
+    let named = named(parameters, values);
+    let mut text = text.clone();
+    text.defines.retain(|(name, _)| !named.contains_key(name));
+    text.defines.extend(named.iter().map(|(name, value)| (name.clone(), value.to_string())));
+    let Ok((loaded, _)) = text.read(true, cancel) else {
+        return Ok(Cell::unchecked(named, "the time allowed for all was used up".to_owned()));
+    };
+    if let Some((Parameter { name, .. }, why)) = without_effect(&loaded, parameters) {
+        return Err(Answer::Refused(match why {
+            NoEffect::Unused => format!("the model does not use {name}, so its values have no effect"),
+            NoEffect::Defined(_) => format!(
+                "the model defines {name} itself, so its values have no effect: write `#ifndef {name}` before the definition and `#endif` after it"
+            ),
+        }));
+    }
+    if let Some(error) = loaded.findings.iter().find(|finding| finding.is_error()) {
+        return Ok(Cell::faulty(named, &error.headline));
+    }
+    let limits = Limits { memory_bytes_max: Some(memory_max(job)), ..Limits::default() };
+    let (threads, fairness) = (ThreadCount::of_half_the_machine(), job.demands.fairness);
+    let settings = suited(&loaded, &Settings { limits, threads, fairness, schedule: false, ..Settings::default() });
+    let began = Instant::now();
+    let now = || began.elapsed();
+    let mut context = CheckContext { cancel, now: &now, observe: &mut |_| {}, controls: None };
+    let outcome = fabius_engine::check(&loaded, &settings, &mut context);
+    match outcome.failure {
+        Some(failure) => Err(Answer::Failed(failure)),
+        None => Ok(Cell::of(named, &outcome.report)),
+    }
+}
+
+impl Session {
+    /// Checks a document with the values that the comment at a line (from 1) of a file says; [`Notice::Answered`] brings the
+    /// answer, and the document keeps it.
+    pub fn sweep(&mut self, name: &str, file: &str, line: u32) -> Option<RunId> {
+        let reading = self.reading(name)?;
+        let loaded = &reading.loaded;
+        let is_there = |span| {
+            let position = loaded.map.position(span);
+            &*loaded.map.file(span.file).name == file && position.line == line
+        };
+        let written = loaded.sweeps.iter().find(|sweep| is_there(sweep.span))?;
+        let parameters = written.parameters.clone();
+        let loaded = Arc::clone(loaded);
+        let text = self.unread(name, self.documents.get(name)?.text.to_string());
+        let run = self.ask(name, Question::Sweep(Box::new(text), parameters.clone()))?;
+        let sweeps = &mut self.documents.get_mut(name)?.asked.sweeps;
+        let outdated: Vec<RunId> = sweeps
+            .extract_if(.., |kept| kept.parameters == parameters)
+            .filter(|kept| kept.found.is_none())
+            .map(|kept| kept.run)
+            .collect();
+        sweeps.push(KeptSweep { loaded, parameters, found: None, run });
+        outdated.into_iter().for_each(|run| self.cancel(run));
+        Some(run)
+    }
+
+    /// A sweep came to its end, or could not.
+    pub(super) fn swept(&mut self, run: RunId, job: &Job, answer: Option<&Answer>) -> Vec<Notice> {
+        let Work::Ask(question) = &job.work else { return Vec::new() };
+        let (Question::Sweep(..), Some(document)) = (&**question, self.documents.get_mut(&job.document)) else {
+            return Vec::new();
+        };
+        let sweeps = &mut document.asked.sweeps;
+        match answer {
+            Some(Answer::Sweep(cells, predictions)) => {
+                let own = sweeps.iter_mut().filter(|kept| kept.run == run);
+                own.for_each(|kept| kept.found = Some((cells.clone(), predictions.clone())));
+            }
+            _ => sweeps.retain(|kept| kept.run != run),
+        }
+        vec![Notice::Hints(job.document.clone())]
+    }
+}
