@@ -14,6 +14,11 @@ type Run = FoundCycle<Move, Fault>;
 /// After the search for a shortest run was cut short, this part of the work that it was worth is done once more near the run that is known.
 const SHARE: u64 = 2;
 
+/// In a run with at least this many steps, shortcuts are looked for …
+const LONG_STEPS: u64 = 200;
+/// … with one part of that work.
+const SHORTCUTS_SHARE: u64 = 2;
+
 /// Looks for a shorter run near the one found to the violation with a key, for which a search of everything was given this many
 /// transitions; what is known of shorter ones then.
 pub(crate) fn run_near(
@@ -24,7 +29,7 @@ pub(crate) fn run_near(
     transitions: u64,
     context: &mut CheckContext<'_>,
 ) -> (Option<Found>, Shorter) {
-    let budget = Budget::new(transitions / SHARE, machine);
+    let budget = Budget::new(task.settings.clarify_near(transitions / SHARE, found.path.len()), machine);
     let mut looking = Looking { task, budget, context };
     let (shorter, is_shortest) = looking.near(machine, found.path.clone(), |looking, near, best| {
         let Looking { task, budget, context } = looking;
@@ -58,10 +63,12 @@ pub(crate) fn infinite_run_near(
     transitions: u64,
     context: &mut CheckContext<'_>,
 ) -> (Option<Run>, bool) {
-    let budget = Budget::new(transitions / SHARE, machine);
-    let mut steps = length(found);
+    let budget = Budget::new(task.settings.clarify_near(transitions / SHARE, path_of(found).len()), machine);
     let mut looking = Looking { task, budget, context };
-    looking.near(machine, path_of(found), |looking, near, _| {
+    let cut = looking.cut(machine, goal, found);
+    let known = cut.as_ref().unwrap_or(found);
+    let mut steps = length(known);
+    let (shorter, is_shortest) = looking.near(machine, path_of(known), |looking, near, _| {
         let Looking { task, budget, context } = looking;
         let mut observer = EngineObserver::new(task, context, Goal::ShorterRun, near.inner().places(), None);
         let settings = settings(task, &observer, StopAt::First, near.memory_bytes());
@@ -75,7 +82,8 @@ pub(crate) fn infinite_run_near(
             (run, path)
         });
         Searched { goes_on: shortest.proved || shorter.is_some(), is_proved: shortest.proved, shorter }
-    })
+    });
+    (shorter.or(cut), is_shortest)
 }
 
 /// Who asks, and what may still be done.
@@ -96,6 +104,24 @@ struct Searched<T> {
 }
 
 impl Looking<'_, '_, '_> {
+    /// A long run with shortcuts, if there are any; they take a part of what may be done.
+    fn cut(&mut self, machine: &mut SearchedMachine, goal: cycle::Goal, found: &Run) -> Option<Run> {
+        let FoundCycle::Lasso { stem, cycle } = found else { return None };
+        let steps = length(found);
+        if steps < LONG_STEPS {
+            return None;
+        }
+        let rest = self.budget.set_aside(SHORTCUTS_SHARE);
+        let mut observer = EngineObserver::new(self.task, self.context, Goal::ShorterRun, machine.places(), None);
+        let settings = settings(self.task, &observer, StopAt::First, 0);
+        let bounds = ShortestBounds { steps, work_max: self.budget.transitions() };
+        let question = question_of(self.task, goal);
+        let shorter = cycle::shortcuts(machine, &mut observer, &settings, question, (stem, cycle), bounds);
+        self.budget.spend(shorter.work);
+        self.budget.put_back(rest);
+        shorter.found
+    }
+
     /// Searches with a growing radius, around the shortest path that is known. The shortest run found, and whether none is shorter.
     fn near<T>(
         &mut self,

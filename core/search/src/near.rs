@@ -14,7 +14,7 @@
 //! larger radius. If the search within did not want to leave, its path is a shortest one of the whole model.
 
 use crate::expansion::Expansion;
-use crate::model::{Model, Next, ProcessSet, Processes};
+use crate::model::{Marks, Model, Next, ProcessSet, Processes};
 use crate::numbered_states::NumberedStates;
 use crate::observer::{Budget, Observer, Settings};
 use crate::outcome::Statistics;
@@ -153,25 +153,26 @@ impl<M: Model, O: Observer<M::Label, M::Fault>> Around<'_, '_, '_, M, O> {
 }
 
 /// A step along a path.
-struct Along {
+pub(crate) struct Along {
     /// It leads to a state that is not stored.
-    transient: bool,
+    pub(crate) transient: bool,
     /// It is the one with the label; else an atomic sequence lost control before it.
-    is_taken: bool,
+    pub(crate) is_taken: bool,
+    pub(crate) marks: Marks,
 }
 
 /// Goes on with the transition that has this label, or, if there is none yet, with one that has no label.
-fn along<M: Model>(model: &mut M, state: &mut Vec<u32>, label: Option<M::Label>) -> Option<Along> {
+pub(crate) fn along<M: Model>(model: &mut M, state: &mut Vec<u32>, label: Option<M::Label>) -> Option<Along> {
     let mut successor = Vec::new();
     let mut without_label = None;
     let mut cursor = model.begin(state);
     let (along, words) = loop {
         match model.next(state, &mut cursor, &mut successor) {
-            Next::Successor { label: Some(taken), transient, .. } if label == Some(taken) => {
-                break (Along { transient, is_taken: true }, successor);
+            Next::Successor { label: Some(taken), transient, marks, .. } if label == Some(taken) => {
+                break (Along { transient, is_taken: true, marks }, successor);
             }
-            Next::Successor { label: None, transient, .. } => {
-                without_label = Some((Along { transient, is_taken: false }, successor.clone()));
+            Next::Successor { label: None, transient, marks, .. } => {
+                without_label = Some((Along { transient, is_taken: false, marks }, successor.clone()));
             }
             Next::Successor { .. } | Next::Broken { .. } => {}
             Next::Done(_) => break without_label?,

@@ -31,6 +31,10 @@ const CLARIFY_BESIDE: u64 = 100_000;
 /// The same for an infinite run, where several searches share them: for one with fewer steps, and for fair ones.
 const CLARIFY_INFINITE_BESIDE: u64 = 300_000;
 
+/// For each step of a run that is found, this many transitions may be listed near it: fewer do not suffice to walk a very long one and
+/// to look around.
+const CLARIFY_PER_STEP: u64 = 4;
+
 /// Everything a person may choose; [`Settings::default`] is what they get without flags.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Settings {
@@ -99,6 +103,15 @@ impl Settings {
     /// How many transitions may be listed to make an infinite run clearer that was found with this many.
     pub fn clarify_infinite_transitions(&self, found_with: u64) -> u64 {
         self.clarify_beside(found_with, CLARIFY_INFINITE_BESIDE)
+    }
+
+    /// How many transitions may be listed near a run with this many steps to make it shorter, where this many are set aside for that: in
+    /// proportion to its length if that is more, unless fewer than by default may be listed at all.
+    pub fn clarify_near(&self, transitions: u64, steps: usize) -> u64 {
+        if self.clarify_transitions_max < CLARIFY_TRANSITIONS_MAX {
+            return transitions;
+        }
+        transitions.max(CLARIFY_PER_STEP.saturating_mul(steps as u64))
     }
 
     fn clarify_beside(&self, found_with: u64, beside: u64) -> u64 {

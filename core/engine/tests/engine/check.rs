@@ -321,6 +321,10 @@ fn a_shorter_run_is_looked_for_in_proportion_to_the_search_that_found_one() {
     assert_eq!(Settings::default().clarify_transitions(20_000), 400_000);
     assert_eq!(Settings::default().clarify_infinite_transitions(20_000), 600_000);
     assert_eq!(Settings::default().clarify_transitions(u64::MAX), 1_500_000);
+    assert_eq!(Settings::default().clarify_near(750_000, 1_000), 750_000);
+    assert_eq!(Settings::default().clarify_near(750_000, 1_000_000), 4_000_000);
+    let restricted = Settings { clarify_transitions_max: 1_000, ..Settings::default() };
+    assert_eq!(restricted.clarify_near(500, 1_000_000), 500);
 }
 
 /// The report of safety where a reduction is tried after this many states.

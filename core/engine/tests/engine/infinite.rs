@@ -364,6 +364,26 @@ active proctype Q() { t == 100; progress: skip }";
 }
 
 #[test]
+fn a_loop_of_many_similar_rounds_becomes_a_few_rounds() {
+    // A depth-first search lets `j` go round, too, before the loop closes: eleven rounds of `s`.
+    let text = "byte s, j, c;
+active proctype P() {
+    do ::
+        c = 0;
+        do :: c < 10 -> c++ :: break od;
+        s = (s + 1) % 256;
+        if :: j = (j + 1) % 11 :: j = (j + 10) % 11 fi
+    od
+}
+ltl reached { <> (s == 7 && j == 13) }";
+    let as_found = property(text, "reached", &Settings { search: Order::DepthFirst, ..Settings::default() });
+    let shortened = property(text, "reached", &Settings::default());
+    let (long, short) = (as_found.violations[0].steps, shortened.violations[0].steps);
+    let per_round = 256 * 4;
+    assert!(2 * per_round < long && short < 2 * per_round, "{long} {short}");
+}
+
+#[test]
 fn every_search_shows_the_same_run_that_never_ends() {
     let text = &LONG_WAY_ROUND.replace("40", "4");
     for name in ["progress", "never_one", "done_at_last", "always_again"] {

@@ -4,6 +4,7 @@
 //! * [`dfs_fifo`]: livelocks, whoever schedules, with the fewest progress events before them.
 //! * [`components`]: both, also for fair schedulers only.
 //! * [`shortest`]: a run with the fewest steps, once one is known.
+//! * [`shortcuts`]: a run with fewer steps than a long one that is known.
 //! * [`non_progress`]: livelocks as acceptance cycles, for comparison.
 
 mod acceptance_summary;
@@ -16,6 +17,7 @@ pub mod non_progress;
 pub mod outcome;
 mod paths;
 mod proviso;
+pub mod shortcuts;
 pub mod shortest;
 mod stem;
 mod watch;
@@ -26,4 +28,5 @@ pub use nested_dfs::nested_dfs;
 pub use non_progress::NonProgress;
 pub use outcome::{CycleOutcome, CycleQuestion, Fairness, Found, Goal};
 pub use proviso::{CycleProviso, NoReduction, Proviso};
+pub use shortcuts::shortcuts;
 pub use shortest::{Shortest, ShortestBounds, shortest};

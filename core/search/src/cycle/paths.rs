@@ -17,6 +17,8 @@ use std::ops::ControlFlow;
 pub(crate) struct Step<'a, L> {
     /// Lane of the state where it starts.
     pub(crate) lane: Lane,
+    /// How many transitions a shortest path has that ends with it.
+    pub(crate) number: u32,
     pub(crate) label: Option<&'a L>,
     pub(crate) marks: Marks,
     /// Where it leads.
@@ -58,6 +60,7 @@ struct Reached<L> {
     label: Option<L>,
     marks: Marks,
     lane: Lane,
+    distance: u32,
 }
 
 struct Paths<L> {
@@ -95,7 +98,7 @@ where
     let (mut state, mut successor) = (Vec::new(), Vec::new());
     let mut current = 0;
     while let Some(reached) = paths.reached.get(current) {
-        let lane = reached.lane;
+        let (lane, number) = (reached.lane, reached.distance + 1);
         paths.states.recall(&paths.store, current, &mut state);
         let mut cursor = model.begin(&state);
         loop {
@@ -105,7 +108,7 @@ where
             match model.next(&state, &mut cursor, &mut successor) {
                 Next::Successor { fault: Some(_), .. } | Next::Broken { .. } => {}
                 Next::Successor { label, transient, marks, fault: None } => {
-                    let step = Step { lane, label: label.as_ref(), marks, target: &successor, transient };
+                    let step = Step { lane, number, label: label.as_ref(), marks, target: &successor, transient };
                     match ask(model, step) {
                         Answer::No => {}
                         Answer::Arrived => {
@@ -143,7 +146,8 @@ impl<L: Copy> Paths<L> {
         }
         *lanes |= bit;
         let transient = class == Class::Transient;
-        self.reached.push(Reached { parent, transient, label, marks, lane });
+        let distance = self.reached.get(parent as usize).map_or(0, |parent| parent.distance + 1);
+        self.reached.push(Reached { parent, transient, label, marks, lane, distance });
         self.states.push(&self.store, &self.position, class);
     }
 

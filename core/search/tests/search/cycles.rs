@@ -3,6 +3,7 @@
 
 mod corners;
 mod fewest_steps;
+mod long_cycles;
 mod partitions;
 mod reduction;
 

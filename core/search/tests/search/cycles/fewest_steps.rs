@@ -8,21 +8,32 @@ fn steps_of(edge: &Edge) -> u64 {
 }
 
 /// How many steps labels are.
-fn length(toy: &Toy, labels: &[u32]) -> u64 {
+pub(super) fn length(toy: &Toy, labels: &[u32]) -> u64 {
     labels.iter().filter(|label| toy.movers(label).iter().any(Option::is_some)).count() as u64
 }
 
-/// The fewest steps of a run that counts, to a fault or before a cycle and in it: every way is lengthened while that helps.
+/// The fewest steps of a run that counts, to a fault or before a cycle and in it.
 fn fewest_steps(toy: &Toy, goal: Goal, fairness: Fairness) -> Option<u64> {
-    let mut best: Option<u64> = None;
-    let mut take = |steps: u64| best = Some(best.map_or(steps, |best| best.min(steps)));
+    let (to_a_fault, with_a_cycle) = fewest_of_each(toy, goal, fairness);
+    [to_a_fault, with_a_cycle].into_iter().flatten().min()
+}
+
+/// The fewest steps of a run that counts, before its cycle and in it.
+pub(super) fn fewest_lasso_steps(toy: &Toy, goal: Goal, fairness: Fairness) -> Option<u64> {
+    fewest_of_each(toy, goal, fairness).1
+}
+
+/// The fewest steps to a fault, and before a cycle that counts and in it: every way is lengthened while that helps.
+fn fewest_of_each(toy: &Toy, goal: Goal, fairness: Fairness) -> (Option<u64>, Option<u64>) {
+    let take = |best: &mut Option<u64>, steps: u64| *best = Some(best.map_or(steps, |best| best.min(steps)));
+    let (mut to_a_fault, mut with_a_cycle) = (None, None);
     let mut distances = HashMap::from([(0, 0)]);
     let mut open = vec![0];
     while let Some(node) = open.pop() {
         for edge in &toy.nodes()[node].edges {
             let (steps, Some(to)) = (distances[&node] + steps_of(edge), edge.to) else { continue };
             if edge.fault.is_some() {
-                take(steps);
+                take(&mut to_a_fault, steps);
             } else if distances.get(&to).is_none_or(|&known| steps < known) {
                 distances.insert(to, steps);
                 open.push(to);
@@ -42,7 +53,7 @@ fn fewest_steps(toy: &Toy, goal: Goal, fairness: Fairness) -> Option<u64> {
                 history.arrive(&toy.nodes()[to]);
                 let place = (to, history.only(fairness));
                 if to == start && place.1.counts(goal, fairness) {
-                    take(distance + steps);
+                    take(&mut with_a_cycle, distance + steps);
                 }
                 if known.get(&place).is_none_or(|&known| steps < known) {
                     known.insert(place, steps);
@@ -51,7 +62,7 @@ fn fewest_steps(toy: &Toy, goal: Goal, fairness: Fairness) -> Option<u64> {
             }
         }
     }
-    best
+    (to_a_fault, with_a_cycle)
 }
 
 /// How many steps a run has, once it is walked and shows what was looked for.

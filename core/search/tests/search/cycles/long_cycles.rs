@@ -1,0 +1,143 @@
+//! Shortcuts of runs with a cycle.
+
+use super::fewest_steps::{fewest_lasso_steps, length};
+use super::*;
+use fabius_search::cycle::{Shortest, shortcuts};
+
+/// A lasso that counts, by a walk at random: the labels of its stem and of its cycle.
+fn random_lasso(toy: &Toy, random: &mut Random, goal: Goal, fairness: Fairness) -> Option<(Vec<u32>, Vec<u32>)> {
+    let edges = |node: usize| -> Vec<Edge> {
+        let taken = toy.nodes()[node].edges.iter().filter(|edge| edge.fault.is_none() && edge.to.is_some());
+        taken.copied().collect()
+    };
+    let mut step = |node: &mut usize, among: &[Edge]| {
+        let edge = *among.get(random.below(among.len()))?;
+        *node = edge.to?;
+        Some(edge)
+    };
+    let (mut node, mut stem) = (0, Vec::new());
+    for _ in 0..20 {
+        let among = edges(node);
+        stem.extend(step(&mut node, &among)?.label);
+    }
+    let (start, mut cycle, mut history) = (node, Vec::new(), History::default());
+    let mut last = None;
+    for number in 0..60 {
+        let among: Vec<Edge> = edges(node).into_iter().filter(|edge| may_take(edge, goal)).collect();
+        let Some(edge) = step(&mut node, &among) else { break };
+        history.take(&edge);
+        history.arrive(&toy.nodes()[node]);
+        cycle.extend(edge.label);
+        if node == start && history.counts(goal, fairness) && !cycle.is_empty() {
+            last = Some(cycle.clone());
+            if 20 < number {
+                break;
+            }
+        }
+    }
+    last.map(|cycle| (stem, cycle))
+}
+
+fn with_shortcuts(toy: &Toy, known: (&[u32], &[u32]), question: CycleQuestion, work_max: u64) -> Shortest<u32, u32> {
+    let steps = length(toy, known.0) + length(toy, known.1);
+    let bounds = ShortestBounds { steps, work_max };
+    shortcuts(&mut toy.clone(), &mut Quiet, &Settings::default(), question, known, bounds)
+}
+
+#[test]
+fn with_shortcuts_a_run_counts_as_before_and_has_fewer_steps() {
+    let (mut shorter, mut shortest, mut same) = (0, 0, 0);
+    for seed in 0..GRAPHS {
+        let toy = random_toy(seed, Taste { nodes_max: 20, faults: seed % 5 == 0, ..Taste::of(seed) });
+        let mut random = Random::new(seed);
+        for (goal, fairness) in
+            [Goal::AcceptanceCycle, Goal::Livelock].into_iter().flat_map(|goal| FAIRNESSES.map(|f| (goal, f)))
+        {
+            let Some((stem, cycle)) = random_lasso(&toy, &mut random, goal, fairness) else { continue };
+            check_lasso(&toy, &stem, &cycle, goal, fairness);
+            let question = CycleQuestion { goal, fairness };
+            let known = length(&toy, &stem) + length(&toy, &cycle);
+            let context = format!("seed {seed}, {goal:?}, {fairness:?}, {stem:?} {cycle:?}");
+            for work_max in [0, 10, 50, 200, u64::MAX] {
+                let found = with_shortcuts(&toy, (&stem, &cycle), question, work_max);
+                assert_eq!(found, with_shortcuts(&toy, (&stem, &cycle), question, work_max), "{context}");
+                assert!(!found.proved, "{context}");
+                let Some(run) = found.found else {
+                    same += u32::from(work_max == u64::MAX);
+                    continue;
+                };
+                let Found::Lasso { stem, cycle } = &run else { panic!("{context}: a fault") };
+                check_lasso(&toy, stem, cycle, goal, fairness);
+                let steps = length(&toy, stem) + length(&toy, cycle);
+                let fewest = fewest_lasso_steps(&toy, goal, fairness).expect("there is a run");
+                assert!(fewest <= steps && steps < known, "{context}: {steps} of {known}, {fewest}");
+                if work_max == u64::MAX {
+                    shorter += 1;
+                    shortest += u32::from(steps == fewest);
+                }
+            }
+        }
+    }
+    assert!(1_000 < shorter && 300 < shortest && 10 < same, "{shorter} {shortest} {same}");
+}
+
+/// Two counters, of which one goes round in 11 and the other in 64: both go on, or only the second, in two steps. What accepts is in
+/// one round of many.
+fn counters() -> (Toy, Vec<u32>) {
+    let number = |first: usize, second: usize| (second % 64) * 11 + first % 11;
+    let plain = |from: usize, to: usize| Edge {
+        to: Some(to),
+        label: Some((from * 2_000 + to) as u32),
+        movers: [Some(0), None],
+        ..Edge::default()
+    };
+    let mut nodes = Vec::new();
+    for second in 0..64 {
+        for first in 0..11 {
+            let here = number(first, second);
+            let mut both = plain(here, number(first + 1, second + 1));
+            if second == 40 {
+                both.marks = Marks::ACCEPTING;
+            }
+            let edges = vec![both, plain(here, 704 + here)];
+            nodes.push(Node { words: vec![here as u32], edges, processes: 1, ..Node::default() });
+        }
+    }
+    for second in 0..64 {
+        for first in 0..11 {
+            let here = 704 + number(first, second);
+            let edges = vec![plain(here, number(first, second + 1))];
+            nodes.push(Node { words: vec![here as u32], edges, processes: 1, ..Node::default() });
+        }
+    }
+    let mut lap = Vec::new();
+    let mut node = 0;
+    for _ in 0..704 {
+        lap.extend(nodes[node].edges[0].label);
+        node = nodes[node].edges[0].to.unwrap_or_default();
+    }
+    assert_eq!(node, 0);
+    (Toy::new(nodes, 0), lap)
+}
+
+#[test]
+fn a_cycle_of_many_similar_rounds_becomes_one_round() {
+    let (toy, lap) = counters();
+    let question = CycleQuestion { goal: Goal::AcceptanceCycle, fairness: Fairness::None };
+    let found = with_shortcuts(&toy, (&[], &lap), question, u64::MAX);
+    let Some(Found::Lasso { stem, cycle }) = found.found else { panic!("a shorter one") };
+    check_lasso(&toy, &stem, &cycle, Goal::AcceptanceCycle, Fairness::None);
+    // In one round, the first counter waits 9 times; from then on it is as far as it was.
+    assert_eq!((stem.len(), cycle.len()), (0, 64 + 9));
+}
+
+#[test]
+fn the_cycle_of_a_fair_run_stays_as_it_is() {
+    let (toy, lap) = counters();
+    let question = CycleQuestion { goal: Goal::AcceptanceCycle, fairness: Fairness::Strong };
+    let mut round = lap.clone();
+    round.rotate_left(300);
+    let stem: Vec<u32> = lap.iter().chain(&lap[..300]).copied().collect();
+    let found = with_shortcuts(&toy, (&stem, &round), question, u64::MAX);
+    assert_eq!(found.found, Some(Found::Lasso { stem: Vec::new(), cycle: lap }));
+}
