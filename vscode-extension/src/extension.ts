@@ -48,7 +48,7 @@ export function activate(context: vscode.ExtensionContext): Api {
   const tests = new Tests(store, server, stepThrough);
   const panels = new TracePanels(context, server, store);
   const executions: Executions = new Executions(server, panels, store);
-  const graphs = new GraphPanels(context, server, store);
+  const graphs = new GraphPanels(context, server, store, panels);
   const mutants = new Mutants(server);
   const tree = vscode.window.createTreeView("fabius.properties", { treeDataProvider: new PropertyTree(store) });
   context.subscriptions.push(

@@ -6,7 +6,9 @@ import * as vscode from "vscode";
 import { type Drawn, titleOf } from "./pure/graph";
 import { page } from "./pure/page";
 import type { Server } from "./server";
+import type { Which } from "./protocol";
 import type { Store } from "./store";
+import type { Moment, TracePanels } from "./tracePanel";
 import style from "./webview/graph.css";
 
 const VIEW = "fabius.graph";
@@ -21,6 +23,14 @@ interface Shown {
   version: number | undefined;
   /** What the panel says, for tests. */
   said: string;
+  /** Where the processes are in the trace that it follows. */
+  at: Here | undefined;
+}
+
+/** Where processes are after a step. */
+interface Here {
+  step: number;
+  locations: string[];
 }
 
 export class GraphPanels implements vscode.Disposable {
@@ -35,9 +45,11 @@ export class GraphPanels implements vscode.Disposable {
     private readonly context: vscode.ExtensionContext,
     private readonly server: Server,
     private readonly store: Store,
+    panels: TracePanels,
   ) {
     this.disposables.push(
       this.highlight,
+      panels.onMove(({ which, at }) => void this.follow(which, at)),
       vscode.window.registerWebviewPanelSerializer(VIEW, {
         deserializeWebviewPanel: async (panel, state: { uri?: string; drawn?: Drawn } | undefined) => {
           if (!state?.uri || !state.drawn) {
@@ -57,9 +69,29 @@ export class GraphPanels implements vscode.Disposable {
   }
 
   /** What the panel of a model shows, for tests. */
-  stateOf(uri: vscode.Uri): { title: string; said: string } | undefined {
+  stateOf(uri: vscode.Uri): { title: string; said: string; at: Here | undefined } | undefined {
     const shown = this.open.get(uri.toString());
-    return shown && { title: shown.panel.title, said: shown.said };
+    return shown && { title: shown.panel.title, said: shown.said, at: shown.at };
+  }
+
+  /** Where the trace of a model is that moved last. */
+  private readonly moments = new Map<string, { which: Which; at: Moment | undefined }>();
+
+  /** Marks in automata where the processes are at a step of a trace. */
+  private async follow(which: Which, at: Moment | undefined): Promise<void> {
+    this.moments.set(which.uri, { which, at });
+    const shown = this.open.get(which.uri);
+    if (!shown) return;
+    shown.at = undefined;
+    if (at) {
+      const state = await this.server.request("fabius/step", { ...which, step: at.step }).catch(() => undefined);
+      if (state) shown.at = { step: at.step, locations: state.processes.map(({ location }) => location) };
+    }
+    await this.mark(shown);
+  }
+
+  private async mark({ panel, drawn, at }: Shown): Promise<void> {
+    await panel.webview.postMessage({ type: "at", at: drawn.automata ? at : undefined });
   }
 
   /** Shows a graph of a model; which one, somebody is asked unless it is said. */
@@ -80,7 +112,7 @@ export class GraphPanels implements vscode.Disposable {
   }
 
   private set(panel: vscode.WebviewPanel, uri: vscode.Uri, drawn: Drawn): void {
-    const shown: Shown = { uri, drawn, panel, version: undefined, said: "" };
+    const shown: Shown = { uri, drawn, panel, version: undefined, said: "", at: undefined };
     this.open.set(uri.toString(), shown);
     panel.iconPath = vscode.Uri.joinPath(this.context.extensionUri, "media", "view.svg");
     panel.onDidDispose(() => {
@@ -104,6 +136,8 @@ export class GraphPanels implements vscode.Disposable {
       const { svg, sentence } = await this.server.request("fabius/graph", { uri: uri.toString(), ...drawn });
       shown.said = sentence;
       await panel.webview.postMessage({ type: "drawing", svg, sentence, which: { uri: uri.toString(), drawn } });
+      const moved = this.moments.get(uri.toString());
+      if (moved) await this.follow(moved.which, moved.at);
     } catch (error) {
       shown.said = error instanceof Error ? error.message : String(error);
       await panel.webview.postMessage({ type: "refused", why: shown.said });

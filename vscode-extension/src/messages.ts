@@ -655,6 +655,8 @@ export type PlacedProcess = {
   pid: number,
   /** How it is shown, such as `P[1]`. */
   name: string,
+  /** Its location, as the drawing of its automaton has it (`data-location`): the name of its type and a number. */
+  location: string,
   /** The labels of its location. */
   labels: Array<string>,
   /** It may stop there. */
@@ -737,6 +739,8 @@ export type ProcessState = {
   pid: number,
   /** How it is shown, such as `P[1]`. */
   name: string,
+  /** Its location, as the drawing of its automaton has it (`data-location`): the name of its type and a number. */
+  location: string,
   /** The labels of its location. */
   labels: Array<string>,
   /** It may stop there. */

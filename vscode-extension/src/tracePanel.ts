@@ -44,6 +44,11 @@ export async function loadTrace(server: Server, which: Which): Promise<TraceData
   return { model, uri: which.uri, property, counterexample, kind, message, stale, steps, loopStart, start, births, blocked, explanation, advice, ribbon, picture, pictureProblem, plots };
 }
 
+/** Where a trace is. */
+export interface Moment {
+  step: number;
+}
+
 class TracePanel {
   data: TraceData | undefined;
   selected = 0;
@@ -52,10 +57,12 @@ class TracePanel {
     readonly which: Which,
     readonly panel: vscode.WebviewPanel,
     private readonly server: Server,
+    private readonly moved: (which: Which, at: Moment | undefined) => void,
   ) {}
 
-  /** Tells the server which step is shown: what it says about the formula is about that. */
+  /** Tells the server which step is shown: what it says about the formula is about that; and who shows the same. */
   tell(): void {
+    this.moved(this.which, this.data?.stale === false ? { step: this.selected } : undefined);
     // The counterexample may be gone by now.
     this.server.request("fabius/select", { ...this.which, step: this.selected }).catch(() => undefined);
   }
@@ -75,7 +82,10 @@ class TracePanel {
 
 export class TracePanels implements vscode.Disposable {
   private readonly open = new Map<string, TracePanel>();
-  private readonly disposables: vscode.Disposable[] = [];
+  private readonly moves = new vscode.EventEmitter<{ which: Which; at: Moment | undefined }>();
+  /** A trace moved to a step; nowhere if it is closed or of an older text. */
+  readonly onMove = this.moves.event;
+  private readonly disposables: vscode.Disposable[] = [this.moves];
   private readonly highlight = vscode.window.createTextEditorDecorationType({
     isWholeLine: true,
     backgroundColor: new vscode.ThemeColor("editor.rangeHighlightBackground"),
@@ -132,13 +142,14 @@ export class TracePanels implements vscode.Disposable {
   }
 
   private set(panel: vscode.WebviewPanel, which: Which): TracePanel {
-    const shown = new TracePanel(which, panel, this.server);
+    const shown = new TracePanel(which, panel, this.server, (which, at) => { this.moves.fire({ which, at }); });
     this.open.set(keyOf(which), shown);
     panel.title = `Trace: ${which.run ?? which.property ?? path.basename(which.uri)}`;
     panel.iconPath = vscode.Uri.joinPath(this.context.extensionUri, "media", "view.svg");
     panel.onDidDispose(() => {
       this.open.delete(keyOf(which));
       this.unmark();
+      this.moves.fire({ which, at: undefined });
     });
     panel.webview.onDidReceiveMessage((message: FromPanel) => this.hear(shown, message));
     const script = panel.webview.asWebviewUri(vscode.Uri.joinPath(this.context.extensionUri, "dist", "trace.js"));

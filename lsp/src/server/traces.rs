@@ -224,6 +224,7 @@ fn process_state(status: &ProcessStatus) -> ProcessState {
     ProcessState {
         pid: status.pid,
         name: status.name.clone(),
+        location: format!("{} {}", status.process, status.location),
         labels: status.labels.clone(),
         end: status.end,
         statements: statements.collect(),

@@ -11,16 +11,36 @@ interface Host {
 
 declare function acquireVsCodeApi(): Host;
 
-type FromHost = { type: "drawing"; svg: string; sentence: string; which: object } | { type: "refused"; why: string };
+type FromHost =
+  | { type: "drawing"; svg: string; sentence: string; which: object }
+  | { type: "refused"; why: string }
+  | { type: "at"; at?: Here };
+
+/** Where processes are in the trace that is followed. */
+interface Here {
+  step: number;
+  locations: string[];
+}
+
+/** Marks where processes are; says of what. */
+function mark(drawing: ParentNode, at: Here | undefined): string {
+  const locations = new Set(at?.locations);
+  for (const node of drawing.querySelectorAll("[data-location]")) {
+    node.classList.toggle("here", locations.has(node.getAttribute("data-location") ?? ""));
+  }
+  return at ? `marked: where the processes are after step ${at.step} of the trace` : "";
+}
 
 function start(root: HTMLElement, host: Host): void {
   const sentence = el("p", { class: "sentence", role: "status" });
+  const following = el("p", { class: "following", role: "status" });
   const place = el("div", { class: "graph", tabindex: 0, "aria-label": "Graph" });
   const shadow = place.attachShadow({ mode: "open" });
   const own = new CSSStyleSheet();
   // A click on what is written in a node is one on the node. A step is thin: what is written at it counts, too.
   own.replaceSync(`[data-lines] { cursor: pointer } text:not([data-lines]) { pointer-events: none }
     .chosen { stroke: #1f6feb !important; stroke-width: 3.5 !important }
+    .here { fill: #ffd33d !important; fill-opacity: 0.55 !important; stroke: #9a6700 !important; stroke-width: 3 !important }
     text.chosen { stroke: none !important; fill: #1f6feb !important; font-weight: bold }`);
   const button = (label: string, title: string, run: () => void): HTMLButtonElement => {
     const made = el("button", { title }, label);
@@ -45,6 +65,7 @@ function start(root: HTMLElement, host: Host): void {
       button("100 %", "As it was", () => { resize(0); }),
       button("Other Graph …", "Put states together, or show automata", () => { host.postMessage({ type: "choose" }); }),
       sentence,
+      following,
     ),
     place,
   );
@@ -67,6 +88,10 @@ function start(root: HTMLElement, host: Host): void {
   });
   window.addEventListener("message", (event: MessageEvent<FromHost>) => {
     const message = event.data;
+    if (message.type === "at") {
+      following.textContent = mark(shadow, message.at);
+      return;
+    }
     if (message.type === "refused") {
       sentence.textContent = message.why;
       drawn?.remove();

@@ -56,6 +56,10 @@ test("a click on a state or a step tells its lines", async () => {
         const source = readFileSync(MODEL, "utf8").split("\n");
         assert.ok(last.lines?.length && last.lines.every((line) => source[line - 1]?.trim()), JSON.stringify(last));
       }
+      const locations = [...svg.matchAll(/data-location="([^"]*)"/g)].map((found) => found[1] ?? "");
+      await shown.evaluate((message) => { window.postMessage(message, "*"); }, { type: "at", at: { step: 3, locations: locations.slice(1, 3) } });
+      await shown.locator('.following:has-text("after step 3 of the trace")').waitFor();
+      assert.equal(await shown.locator(".graph rect.here").count(), name === "automata" ? 2 : 0);
       await shown.screenshot({ path: path.join(process.env["FABIUS_TEST_ARTEFACTS"] ?? folder, `graph-${name}.png`) });
     }
     await shown.evaluate((message) => { window.postMessage(message, "*"); }, { type: "refused", why: "too many" });

@@ -148,6 +148,20 @@ async function graphs(api: Api): Promise<void> {
   };
   await api.graphs.show(uri, { automata: true });
   assert.match(await said(/^Automata: lock.pml$/), /\d/);
+  // It follows the trace panel, as long as that is open.
+  await api.panels.show({ uri: uri.toString(), property: "safety" });
+  const marked = async (is: boolean): Promise<string[]> => {
+    for (;;) {
+      const at = api.graphs.stateOf(uri)?.at;
+      if (is === Boolean(at)) return at?.locations ?? [];
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  const locations = await marked(true);
+  const { svg } = await api.server.request("fabius/graph", { uri: uri.toString(), automata: true });
+  assert.ok(locations.length > 0 && locations.every((one) => svg.includes(`data-location="${one}"`)), locations.join());
+  await vscode.commands.executeCommand("workbench.action.closeActiveEditor");
+  assert.deepEqual(await marked(false), []);
   await api.graphs.show(uri, { automata: false, by: "no_such_variable" });
   assert.match(await said(/by no_such_variable/), /no_such_variable/);
   await vscode.commands.executeCommand("workbench.action.closeActiveEditor");

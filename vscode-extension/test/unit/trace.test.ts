@@ -37,7 +37,7 @@ test("processes bring their variables and take them away", () => {
 
 test("a state becomes names and values", () => {
   const range = { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } };
-  const process = (pid: number): Parameters<typeof flat>[0]["processes"][number] => ({ pid, name: `P[${pid}]`, labels: [], end: false, statements: [], variables: [{ name: "n", value: "1" }], uri: null, range });
+  const process = (pid: number): Parameters<typeof flat>[0]["processes"][number] => ({ pid, name: `P[${pid}]`, location: "P 0", labels: [], end: false, statements: [], variables: [{ name: "n", value: "1" }], uri: null, range });
   const state = { step: 0, variables: [{ name: "x", value: "0" }], channels: [{ name: "q", value: "empty" }], processes: [process(0), process(1)] };
   assert.deepEqual(flat(state).map(({ name }) => name), ["x", "q", "P[0]:n", "P[1]:n"]);
   assert.deepEqual(flat(state, new Set([1])).map(({ name }) => name), ["P[1]:n"]);

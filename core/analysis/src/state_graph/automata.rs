@@ -28,7 +28,9 @@ fn add(graph: &mut StateGraph, program: &Program, process: &Process, line_of: &d
         let line = line_of(location.span);
         let label = name.into_iter().chain([place(line)]).chain(labels).chain(marks).collect();
         let lines = line.into_iter().collect();
-        graph.nodes.push(Node { label, lines, states: 0, initial, end: location.end, ..Node::default() });
+        let number = Some((process.name.clone(), at as u32));
+        let end = location.end;
+        graph.nodes.push(Node { label, lines, states: 0, initial, end, location: number, ..Node::default() });
         for (id, edge) in program.edges_of(location) {
             let statement = &process.statements[edge.statement.0 as usize];
             let atomic = if edge.atomic { " (atomic)" } else { "" };

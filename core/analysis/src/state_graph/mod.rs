@@ -91,6 +91,9 @@ pub struct Node {
     pub on_run: bool,
     /// Not all of its steps are known.
     pub open: bool,
+    /// Of an automaton: the type of the processes, and the number of the location.
+    #[serde(skip)]
+    pub location: Option<(String, u32)>,
 }
 
 /// The steps from one node to another.

@@ -2,7 +2,7 @@
 
 use super::layout::{Layout, layout};
 use super::notation::{node_lines, shortened, step_lines};
-use super::{Edge, StateGraph};
+use super::{Edge, Node, StateGraph};
 use std::fmt::Write as _;
 
 const CHARACTER: f64 = 6.7;
@@ -153,8 +153,9 @@ impl Drawing<'_> {
         let title = escaped(&node_lines(node).join("\n"));
         let _ = writeln!(
             text,
-            "<rect class=\"node{class}\"{} x=\"{x:.1}\" y=\"{y:.1}\" width=\"{w:.1}\" height=\"{h:.1}\" rx=\"6\"><title>{title}</title></rect>",
-            lines_attribute(&node.lines)
+            "<rect class=\"node{class}\"{}{} x=\"{x:.1}\" y=\"{y:.1}\" width=\"{w:.1}\" height=\"{h:.1}\" rx=\"6\"><title>{title}</title></rect>",
+            lines_attribute(&node.lines),
+            location_attribute(node)
         );
         for (line, shown) in lines.iter().enumerate() {
             let y = y + INSET + 6.0 + LINE * line as f64;
@@ -168,6 +169,12 @@ impl Drawing<'_> {
 fn lines_attribute<'a>(lines: impl IntoIterator<Item = &'a u32>) -> String {
     let lines: Vec<String> = lines.into_iter().map(u32::to_string).collect();
     if lines.is_empty() { String::new() } else { format!(" data-lines=\"{}\"", lines.join(" ")) }
+}
+
+/// The location of an automaton as whoever shows the picture asks for it: the name of the type and the number.
+fn location_attribute(node: &Node) -> String {
+    let attribute = |(process, number): &(String, u32)| format!(" data-location=\"{} {number}\"", escaped(process));
+    node.location.as_ref().map_or_else(String::new, attribute)
 }
 
 /// What is to be written at an edge.

@@ -133,6 +133,8 @@ pub struct ProcessState {
     pub pid: u8,
     /// How it is shown, such as `P[1]`.
     pub name: String,
+    /// Its location, as the drawing of its automaton has it (`data-location`): the name of its type and a number.
+    pub location: String,
     /// The labels of its location.
     pub labels: Vec<String>,
     /// It may stop there.
