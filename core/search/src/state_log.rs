@@ -61,6 +61,12 @@ impl StateLog {
         self.ends.push((self.words.len() as u64) << 1);
     }
 
+    /// Gives a state other hidden words.
+    pub(crate) fn replace_hidden(&mut self, number: usize, hidden: &[u32]) {
+        let end = self.start(number + 1);
+        self.words[end - hidden.len()..end].copy_from_slice(hidden);
+    }
+
     /// Adds a state of another log.
     pub(crate) fn push_from(&mut self, other: &Self, number: usize) {
         let (start, end) = (other.start(number), other.start(number + 1));

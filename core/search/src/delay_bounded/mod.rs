@@ -4,6 +4,7 @@
 //!   and most of those within a bound; what it proves is *no error* once its frontier is empty.
 //! * [`exact`] remembers states of system and scheduler together: all that is reachable with at most k delays, and
 //!   nothing else. Its violations need the fewest delays.
+//! * [`crate::partition::delays`] is the fast search by several partitions.
 //! * [`sample`](mod@sample) walks single runs at random.
 //!
 //! All take a [`Model`](crate::Model) whose processes are known and a [`Scheduler`].
@@ -18,7 +19,7 @@ pub use crate::outcome::{Coverage, Delay, Round};
 pub use checkpoint::{ExactSnapshot, FastSnapshot};
 pub use exact::exact;
 pub use fast::fast;
-pub(crate) use replay::replay;
+pub(crate) use replay::{replay, try_replay};
 pub use sample::{Samples, Sampling, sample};
 
 use crate::model::Processes;

@@ -1,5 +1,5 @@
 //! Search by several partitions, each with its own part of the visited set: breadth-first for violations of safety, and then, if that
-//! is asked for, for cycles ([`cycles`]).
+//! is asked for, for cycles ([`cycles`]); or by increasing number of delays ([`delays`]).
 //!
 //! A state belongs to the partition that its hash names. The partitions go through the state space layer by layer, in rounds: in a
 //! round, each expands some of its states, inserts the successors that are its own, and sends the others to their owners, who insert
@@ -37,6 +37,7 @@ mod batch;
 mod checkpoint;
 mod counted;
 mod cycles;
+mod delays;
 mod ended;
 mod exchange;
 mod owners;
@@ -49,13 +50,15 @@ mod way;
 
 pub use checkpoint::{PartCheckpoints, PartKeeper, PartSnapshot};
 pub use cycles::{CycleLook, CycleWays, FIRST_LOOK_STATES, cycles, replay_cycle};
+pub use delays::{DelayOrder, delays, replay_delays};
 pub use exchange::{Exchange, ExchangeError, Local, Round};
 pub use search::{PartStore, reach};
 pub use way::{CycleWay, Origin, Way, Ways, replay};
 
 use crate::cycle::{CycleOutcome, Found, Goal};
-use crate::model::Model;
-use crate::outcome::{Completeness, Halt, Outcome, SearchOutcome, Statistics, ViolationKind};
+use crate::model::{Model, Processes};
+use crate::outcome::{self, Completeness, Halt, Outcome, SearchOutcome, Statistics, ViolationKind};
+use crate::schedule::Scheduler;
 use crate::store::Exactness;
 use fabius_base::StopReason;
 use serde::{Deserialize, Serialize};
@@ -74,6 +77,8 @@ pub struct Reached {
     pub ways: Vec<Way>,
     /// The way to the cycle, if one was looked for and found.
     pub cycle: Option<CycleWay>,
+    /// Of a search by increasing number of delays: the numbers that were searched to their ends.
+    pub rounds: Vec<outcome::Round>,
     /// What each partition did.
     pub partitions: Vec<PartitionStatistics>,
 }
@@ -83,6 +88,19 @@ impl Reached {
     pub fn into_outcome<M: Model>(self, model: &mut M) -> Option<Outcome<M::Label, M::Fault>> {
         let violations: Option<Vec<_>> = self.ways.iter().map(|way| replay(model, way)).collect();
         Some(concluded(self.statistics, violations?, self.completeness))
+    }
+
+    /// The outcome of a search by increasing number of delays, with the paths to its violations and the delays on them; `None` if a way is
+    /// none of this model under this scheduler.
+    pub fn into_delay_outcome<M: Processes, D: Scheduler<M::Label>>(
+        self,
+        model: &mut M,
+        scheduler: &D,
+    ) -> Option<Outcome<M::Label, M::Fault>> {
+        let violations: Option<Vec<_>> = self.ways.iter().map(|way| replay_delays(model, scheduler, way)).collect();
+        let nothing_left = self.rounds.last().is_some_and(|round| round.frontier == 0);
+        let outcome = concluded(self.statistics, violations?, self.completeness);
+        Some(outcome.by_rounds(self.rounds, nothing_left, false, StopReason::Delays))
     }
 
     /// The outcome of a search for cycles, with the run that it found; `None` if that is none of this model.

@@ -23,7 +23,7 @@ use std::ops::ControlFlow;
 /// A partition expands about this many states in a round.
 pub(super) const ROUND_STATES: u64 = 32_768;
 /// Even near the limit on states, it expands this many.
-const ROUND_STATES_MIN: u64 = 64;
+pub(super) const ROUND_STATES_MIN: u64 = 64;
 /// A batch is sent once it is this long.
 pub(super) const BATCH_BYTES: usize = 32 << 10;
 
@@ -114,14 +114,14 @@ impl Layer {
 /// A violation, by where it was met first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, Debug)]
 pub(super) struct Seen {
-    layer: u64,
+    pub layer: u64,
     /// The hash of the state that was expanded: so it does not depend on the number of partitions which violation is the least one.
-    key: u64,
-    /// Which violation of that state it is, from 1.
-    event: u32,
-    partition: usize,
+    pub key: u64,
+    /// Which violation of that state it is, from 1; in the order of delays, see [`Way::event`].
+    pub event: u32,
+    pub partition: usize,
     /// The number of the state there.
-    number: u64,
+    pub number: u64,
 }
 
 /// What the partitions told each other at the end of a round.
@@ -132,7 +132,7 @@ pub(super) struct Agreed {
     pub states: u64,
     /// What is still to be done.
     pub waiting: u64,
-    violations: u64,
+    pub violations: u64,
     memory_bytes: u64,
     /// Some partition wants the layer that ends to be kept.
     checkpoint_is_due: bool,
@@ -151,8 +151,8 @@ pub(super) struct Partition<'a, M: Model, S: Store, W, X, O> {
     pub store: &'a mut S,
     pub ways: &'a mut W,
     pub exchange: &'a mut X,
-    observer: &'a mut O,
-    settings: &'a Settings,
+    pub observer: &'a mut O,
+    pub settings: &'a Settings,
     pub budget: Budget<'a>,
     /// The state inserted last.
     pub position: Position,
@@ -374,8 +374,13 @@ impl<'a, M: Model, S: PartStore, W: Ways, X: Exchange, O: Observer<M::Label, M::
     /// Counts a violation.
     #[cold]
     fn record(&mut self, kind: &ViolationKind<M::Fault>, label: Option<M::Label>, seen: Seen) {
-        self.statistics.violations += 1;
         let key = self.observer.key(kind, label.as_ref(), self.expansion.state());
+        self.count(key, seen);
+    }
+
+    /// Counts a violation with a key.
+    pub fn count(&mut self, key: u64, seen: Seen) {
+        self.statistics.violations += 1;
         let known = self.seen.entry(key).or_insert((seen, 0));
         *known = (known.0.min(seen), known.1 + 1);
     }
@@ -483,7 +488,7 @@ impl<'a, M: Model, S: PartStore, W: Ways, X: Exchange, O: Observer<M::Label, M::
         told.map_break(|_| ())
     }
 
-    fn memory_bytes(&self) -> u64 {
+    pub fn memory_bytes(&self) -> u64 {
         let layers = self.layer.states.memory_bytes() + self.next_layer.states.memory_bytes();
         let outboxes: usize = self.outboxes.iter().map(BatchWriter::len).sum();
         let local = (outboxes + self.expansion.memory_bytes()) as u64 + self.ways.memory_bytes();
@@ -494,25 +499,29 @@ impl<'a, M: Model, S: PartStore, W: Ways, X: Exchange, O: Observer<M::Label, M::
     /// Puts together what all partitions found.
     pub fn conclude(mut self, completeness: Completeness) -> Result<Reached, ExchangeError> {
         let mut seen = self.all_seen()?;
-        let counted: u64 = seen.iter().map(|(_, count)| *count).sum();
+        let counted: u64 = seen.iter().map(|(_, _, count)| *count).sum();
         if completeness == Completeness::FirstViolation {
             seen.truncate(1);
-            seen.iter_mut().for_each(|(_, count)| *count = 1);
+            seen.iter_mut().for_each(|(_, _, count)| *count = 1);
         }
-        let places: Vec<_> = seen.iter().map(|(seen, _)| (seen.partition, seen.number)).collect();
+        let places: Vec<_> = seen.iter().map(|(seen, ..)| (seen.partition, seen.number)).collect();
         let ordinals = retrace(self.exchange, self.ways, &places)?;
         let ways = seen.iter().zip(ordinals);
-        let ways = ways.map(|((seen, count), ordinals)| Way { ordinals, event: seen.event, count: *count }).collect();
+        let ways = ways.map(|((seen, key, count), ordinals)| {
+            let event = seen.event;
+            Way { ordinals, event, key: *key, count: *count }
+        });
+        let ways = ways.collect();
         let mine =
             Statistics { memory_bytes: self.statistics.memory_bytes.max(self.memory_bytes()), ..self.statistics };
         // Whoever watches is told all of it; there is nothing to stop any more.
         let _ = self.observer.progress(&mine);
-        let summary = [mine.states, mine.matched, mine.transient, mine.cut, mine.memory_bytes];
+        let summary = [mine.states, mine.matched, mine.transient, mine.cut, mine.memory_bytes, mine.depth];
         let violations = if completeness == Completeness::FirstViolation { 1 } else { counted };
-        let mut statistics = Statistics { violations, depth: mine.depth, ..Statistics::default() };
+        let mut statistics = Statistics { violations, ..Statistics::default() };
         let mut partitions = Vec::new();
         for summary in self.exchange.end_round(&summary)?.summaries {
-            let [states, matched, transient, cut, memory_bytes] = summary[..] else {
+            let [states, matched, transient, cut, memory_bytes, depth] = summary[..] else {
                 return Err(ExchangeError::Damaged);
             };
             statistics.states += states;
@@ -520,13 +529,14 @@ impl<'a, M: Model, S: PartStore, W: Ways, X: Exchange, O: Observer<M::Label, M::
             statistics.transient += transient;
             statistics.cut += cut;
             statistics.memory_bytes += memory_bytes;
+            statistics.depth = statistics.depth.max(depth);
             partitions.push(PartitionStatistics { states, transitions: states + matched, memory_bytes });
         }
-        Ok(Reached { completeness, statistics, ways, cycle: None, partitions })
+        Ok(Reached { completeness, statistics, ways, cycle: None, rounds: Vec::new(), partitions })
     }
 
     /// The violations that all partitions met, one for each key with the number of those, the least first.
-    fn all_seen(&mut self) -> Result<Vec<(Seen, u64)>, ExchangeError> {
+    fn all_seen(&mut self) -> Result<Vec<(Seen, u64, u64)>, ExchangeError> {
         const WORDS: usize = 6;
         let words = |(key, (seen, count)): (&u64, &(Seen, u64))| {
             [*key, seen.layer, seen.key, u64::from(seen.event), seen.number, *count]
@@ -542,7 +552,7 @@ impl<'a, M: Model, S: PartStore, W: Ways, X: Exchange, O: Observer<M::Label, M::
                 *known = (known.0.min(seen), known.1 + count);
             }
         }
-        let mut all: Vec<(Seen, u64)> = all.into_values().collect();
+        let mut all: Vec<_> = all.into_iter().map(|(key, (seen, count))| (seen, key, count)).collect();
         all.sort_unstable();
         Ok(all)
     }

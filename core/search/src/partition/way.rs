@@ -81,10 +81,13 @@ impl Ways for Vec<u64> {
 /// The way to a violation, in numbers.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
 pub struct Way {
-    /// Which ordinary successor comes next, from the initial state on, each counted from 1.
+    /// Which ordinary successor comes next, from the initial state on, each counted from 1; in the order of delays, which macro step.
     pub ordinals: Vec<u32>,
-    /// Which violation of the last state it is, in the order in which they are met, from 1.
+    /// Which violation of the last state it is, in the order in which they are met, from 1. In the order of delays: which of its macro
+    /// steps is wrong, from 1, or 0 if it is the state itself.
     pub event: u32,
+    /// What the observer called it.
+    pub key: u64,
     /// How often one with the same key was found.
     pub count: u64,
 }

@@ -28,6 +28,7 @@
 mod laps;
 pub mod macro_steps;
 mod order;
+mod portable;
 mod priority;
 mod random;
 mod round_robin;
@@ -37,6 +38,7 @@ mod sealed;
 pub use laps::{Closing, Laps};
 pub use macro_steps::{MacroStep, MacroSteps};
 pub use order::Order;
+pub use portable::Portable;
 pub use priority::Priority;
 pub use random::RandomOrder;
 pub use round_robin::RoundRobin;

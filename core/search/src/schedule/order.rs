@@ -72,6 +72,16 @@ impl Order {
         self.processes[self.processes.len().saturating_sub(usize::from(self.held_back))..].iter().copied()
     }
 
+    /// The processes in order, and how many of them were held back.
+    pub(super) fn parts(&self) -> (&[u8], u8) {
+        (&self.processes, self.held_back)
+    }
+
+    /// The order with these parts.
+    pub(super) fn of_parts(processes: Processes, held_back: u8) -> Self {
+        Self { processes, held_back }
+    }
+
     /// The same processes before others, which are held back.
     pub(super) fn before(mut self, held_back: impl Iterator<Item = u8>) -> Self {
         let free = self.processes.len();

@@ -11,7 +11,7 @@
 //! Where stretches of different kinds overlap, because another process enters one, the kind that was first stays; that is
 //! most likely a mistake, and told ([`Seals::meet`]).
 
-use super::{Alike, Order, RoundRobin, RunToCompletion, Scheduler, Situation, Step};
+use super::{Alike, Order, Portable, RoundRobin, RunToCompletion, Scheduler, Situation, Step};
 use std::fmt::Debug;
 
 /// How processes are scheduled in a sealed stretch.
@@ -74,6 +74,33 @@ pub struct SealedState<State> {
 struct Fixed {
     kind: SealKind,
     order: Order,
+}
+
+impl<State: Portable> Portable for SealedState<State> {
+    fn write(&self, words: &mut Vec<u32>) {
+        self.own.write(words);
+        words.push(match self.sealed.as_ref().map(|fixed| fixed.kind) {
+            None => 0,
+            Some(SealKind::RoundRobin) => 1,
+            Some(SealKind::RunToCompletion) => 2,
+        });
+        if let Some(fixed) = &self.sealed {
+            fixed.order.write(words);
+        }
+    }
+
+    fn read(words: &mut &[u32]) -> Option<Self> {
+        let own = State::read(words)?;
+        let (kind, rest) = words.split_first()?;
+        *words = rest;
+        let kind = match kind {
+            0 => return Some(Self { own, sealed: None }),
+            1 => SealKind::RoundRobin,
+            2 => SealKind::RunToCompletion,
+            _ => return None,
+        };
+        Some(Self { own, sealed: Some(Box::new(Fixed { kind, order: Order::read(words)? })) })
+    }
 }
 
 impl<D, S> Sealed<D, S> {
@@ -167,5 +194,25 @@ impl<Label, D: Scheduler<Label>, S: Seals> Scheduler<Label> for Sealed<D, S> {
 
     fn is_sealed(&self, state: &Self::State) -> bool {
         state.sealed.is_some() || self.scheduler.is_sealed(&state.own)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_is_read_as_it_was_written() {
+        let own = Order::new([2, 0, 1]);
+        let fixed = |kind| Some(Box::new(Fixed { kind, order: Order::new([1, 2]) }));
+        for sealed in [None, fixed(SealKind::RoundRobin), fixed(SealKind::RunToCompletion)] {
+            let state = SealedState { own: own.clone(), sealed };
+            let mut words = Vec::new();
+            state.write(&mut words);
+            assert_eq!(SealedState::read(&mut &words[..]), Some(state));
+            for end in 0..words.len() {
+                assert_eq!(SealedState::<Order>::read(&mut &words[..end]), None);
+            }
+        }
     }
 }

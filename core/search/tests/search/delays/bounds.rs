@@ -23,7 +23,7 @@ impl DelayObserver<Label, u32> for Notes {}
 
 /// Later processes are more important; even ones if the first variable is 1.
 #[derive(Clone, Copy, Debug)]
-struct Fickle;
+pub struct Fickle;
 
 impl Ranking for Fickle {
     fn rank(&self, state: &[u32], process: u8) -> u32 {
@@ -33,10 +33,10 @@ impl Ranking for Fickle {
 
 /// A loop cannot be without a rule that leads to an earlier place, or to the same one.
 #[derive(Clone, Debug)]
-struct Backwards(Vec<bool>);
+pub struct Backwards(Vec<bool>);
 
 impl Backwards {
-    fn of(toys: &Toys) -> Self {
+    pub fn of(toys: &Toys) -> Self {
         Self(toys.rules.iter().map(|rule| rule.to <= rule.from).collect())
     }
 }
@@ -90,7 +90,7 @@ fn with_each(toys: &Toys, seed: u64, check: Check<'_>) {
 }
 
 /// Walks the path of a violation with the scheduler's eyes closed: it must be a path, and end as it says.
-fn walk(toys: &Toys, kind: ViolationKind<u32>, path: &[Label]) -> Vec<u32> {
+pub fn walk(toys: &Toys, kind: ViolationKind<u32>, path: &[Label]) -> Vec<u32> {
     let mut toys = toys.clone();
     let (mut state, mut successor) = (Vec::new(), Vec::new());
     toys.initial(&mut state).expect("there");

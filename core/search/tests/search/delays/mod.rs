@@ -6,6 +6,7 @@ mod checkpoints;
 mod choices;
 mod cycles;
 mod depths;
+mod partitions;
 mod programs;
 mod samples;
 mod seals;

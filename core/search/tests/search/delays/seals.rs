@@ -10,7 +10,7 @@ use std::cell::RefCell;
 
 /// A process stands inside a stretch at these places.
 #[derive(Clone, Debug)]
-struct Inside {
+pub struct Inside {
     variables: usize,
     places: Vec<(u32, SealKind)>,
     /// Who met, the first one first.
@@ -18,7 +18,7 @@ struct Inside {
 }
 
 impl Inside {
-    fn new(variables: usize, places: Vec<(u32, SealKind)>) -> Self {
+    pub fn new(variables: usize, places: Vec<(u32, SealKind)>) -> Self {
         Self { variables, places, met: RefCell::default() }
     }
 }

@@ -87,7 +87,7 @@ pub struct Truth {
 }
 
 /// The scheduler's state after a way was gone from a state, to one in which these can move.
-fn scheduled<D: Scheduler<Label>>(
+pub fn scheduled<D: Scheduler<Label>>(
     scheduler: &D,
     before: &D::State,
     (from, way): (Situation<'_>, &Way),
