@@ -15,8 +15,8 @@ use std::sync::Arc;
 /// Who searches.
 #[derive(Args, Debug, Clone)]
 pub struct ProcessFlags {
-    /// Number of worker processes on this machine, each with a part of the visited set: breadth-first search for violations of
-    /// safety, maximal accepting predecessors for infinite runs (Unix only).
+    /// Number of worker processes on this machine, each with a part of the visited set: breadth-first search or, with
+    /// --delay, by number of delays for violations of safety, maximal accepting predecessors for infinite runs (Unix only).
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64), help_heading = "How to check")]
     pub processes: u16,
 

@@ -110,8 +110,16 @@ fn machines_find_what_the_processes_of_one_machine_find() {
     for (here, there) in [(1, 1), (1, 2), (3, 2)] {
         let file = hosts(&scratch, "hosts", &[(&one.address, here), (&other.address, there)]);
         let count = (here + there).to_string();
-        for name in ["leader", "peterson", "handshake", "overflow"] {
-            let asked = ["--property", "safety", "--no-schedule", "--json", &model(name)];
+        for (name, flags) in [
+            ("leader", &[][..]),
+            ("peterson", &[]),
+            ("handshake", &[]),
+            ("overflow", &[]),
+            ("leader", &["--delay", "random", "--max-delays", "2"]),
+            ("overflow", &["--delay", "auto"]),
+        ] {
+            let model = model(name);
+            let asked = [&["--property", "safety", "--no-schedule", "--json", &model], flags].concat();
             let near = check(&[&["--processes", &count], &asked[..]].concat());
             let far = check(&[&["--hosts", &file, "--key", &key], &asked[..]].concat());
             assert_eq!(near.code, far.code, "{far:?}");
@@ -206,7 +214,7 @@ fn files_and_addresses_that_make_no_sense_are_refused_at_once() {
 fn what_does_not_go_with_other_machines_is_refused() {
     let scratch = Scratch::new().expect("a folder");
     let (file, model) = (scratch.file("hosts", "127.0.0.1\n"), model("peterson"));
-    for flags in [["--threads", "2"], ["--delay", "auto"], ["--store", "bitstate"], ["--search", "dfs"]] {
+    for flags in [["--threads", "2"], ["--depth-bound", "9"], ["--store", "bitstate"], ["--search", "dfs"]] {
         let run = check(&[&["--hosts", &file, &model], &flags[..]].concat()).expect(3);
         assert!(run.out.contains("F0508") && run.out.contains("--hosts"), "{flags:?}: {run:?}");
     }

@@ -60,6 +60,48 @@ fn two_and_three_processes_find_what_one_finds() {
     }
 }
 
+/// One process explores a state as it meets it first, several in a fixed way: only if all is searched are the numbers the same.
+#[test]
+fn two_and_three_processes_search_by_number_of_delays() {
+    for (name, scheduler, delays_max) in [
+        ("leader", "auto", None),
+        ("leader", "random", Some("1")),
+        ("peterson", "priority", None),
+        ("handshake", "auto", None),
+        ("overflow", "rr", None),
+        ("bounded_buffer", "laps", None),
+    ] {
+        let model = model(name);
+        let mut asked = vec!["--property", "safety", "--no-schedule", "--json", "--delay", scheduler, &model];
+        asked.extend(delays_max.iter().flat_map(|max| ["--max-delays", max]));
+        let (code, one) = check(&asked);
+        let one = property(&one);
+        let exact = property(&check(&[&asked[..], &["--delay-mode", "exact"]].concat()).1);
+        let mut told: Option<Value> = None;
+        for count in ["2", "3", "2"] {
+            let (code_of_all, all) = check(&[&["--processes", count], &asked[..]].concat());
+            let mut all = property(&all);
+            assert_eq!((code, &one["verdict"]), (code_of_all, &all["verdict"]), "{name}: {all}");
+            assert_eq!(all["strategy"]["processes"], count.parse::<u64>().expect("a number"));
+            for key in ["algorithm", "order", "scheduler", "delays_max", "seed"] {
+                assert_eq!(one["strategy"][key], all["strategy"][key], "{name}: {key}");
+            }
+            if one["verdict"] == "holds" {
+                assert_eq!((&one["states"], &one["transitions"]), (&all["states"], &all["transitions"]), "{name}");
+            }
+            let delays = |report: &Value| report["violations"][0]["delays"].as_array().map(Vec::len);
+            assert!(delays(&exact) <= delays(&all), "{name}: {all}");
+            let workers = all["workers"].as_array().map_or(0, Vec::len).to_string();
+            assert_eq!(workers, count, "{name}");
+            for key in ["seconds", "memory_bytes", "bytes_per_state", "strategy", "workers"] {
+                all[key] = Value::Null;
+            }
+            let told = told.get_or_insert_with(|| all.clone());
+            assert_eq!(*told, all, "{name}: {count} processes tell another story");
+        }
+    }
+}
+
 #[test]
 fn two_and_three_processes_find_the_infinite_runs_that_one_finds() {
     for (name, kind, flags) in [
@@ -176,8 +218,16 @@ fn events_and_reports_tell_what_each_process_did() {
 #[test]
 fn what_does_not_go_with_processes_is_refused() {
     let model = model("peterson");
-    for flags in [["--threads", "2"], ["--delay", "auto"], ["--store", "bitstate"], ["--search", "dfs"]] {
-        let (code, out) = check(&[&["--processes", "2", &model], &flags[..]].concat());
+    for flags in [
+        &["--threads", "2"][..],
+        &["--store", "bitstate"],
+        &["--search", "dfs"],
+        &["--delay", "auto", "--delay-mode", "exact"],
+        &["--delay", "auto", "--choice-bound", "1"],
+        &["--delay", "auto", "--max-depth", "9"],
+        &["--delay", "auto", "--checkpoint", "never.search"],
+    ] {
+        let (code, out) = check(&[&["--processes", "2", "--property", "safety", &model], flags].concat());
         assert_eq!(code, 3, "{flags:?}: {out}");
         assert!(out.contains("F0508") && out.contains("cannot be combined"), "{flags:?}: {out}");
     }

@@ -5,6 +5,8 @@
 //!
 //! `FABIUS_MODELS=n` says how many models of the corpus, and how many random ones.
 
+#[path = "partitions/delays.rs"]
+mod delays;
 #[path = "partitions/infinite.rs"]
 mod infinite;
 #[cfg(unix)]

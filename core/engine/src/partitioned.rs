@@ -1,6 +1,7 @@
 //! Searches by several processes, each with a part of the visited set: for violations of safety, and for infinite runs.
 //!
-//! [`check`] and [`check_cycles`] let a pool search and confirm what it found; [`search_part`] is what a process of the pool does.
+//! [`check`] and [`check_cycles`] let a pool search and confirm what it found, and so does [`crate::delayed::check_by_processes`];
+//! [`search_part`] is what a process of the pool does.
 
 use crate::liveness::prepare;
 use crate::shortest::add_shortest;
@@ -12,9 +13,11 @@ use fabius_counterexample::{Found, Shorter};
 use fabius_model::{Places, SearchedMachine};
 use fabius_observe::{CheckContext, EngineObserver, Goal, Task};
 use fabius_program::{EdgeId, Move, Watch, meaning::Fault};
+use fabius_schedulers::{Overlap, scheduler};
 use fabius_search::checkpoint::CheckpointPolicy;
 use fabius_search::partition::{
-    self, CycleLook, CycleWays, Exchange, ExchangeError, FIRST_LOOK_STATES, PartSnapshot, Reached, Ways, cycles, reach,
+    self, CycleLook, CycleWays, DelayOrder, Exchange, ExchangeError, FIRST_LOOK_STATES, PartSnapshot, Reached, Ways,
+    cycles, delays, reach,
 };
 use fabius_search::{self as search, Completeness, Outcome, SearchOutcome, Statistics, TreeStore, ViolationKind};
 use fabius_task::internal_error;
@@ -117,18 +120,18 @@ pub(crate) fn check_cycles(job: Job<'_>, processes: usize, context: &mut CheckCo
 }
 
 /// What a pool told in the end.
-struct Told {
-    reached: Reached,
-    edges: Vec<u8>,
+pub(crate) struct Told {
+    pub reached: Reached,
+    pub edges: Vec<u8>,
     cut: Option<u32>,
-    memory_limit: Option<String>,
+    pub memory_limit: Option<String>,
 }
 
 /// A search by a pool.
-struct Searched {
-    told: Result<Told, NotTold>,
-    seconds: f64,
-    workers: Vec<WorkerReport>,
+pub(crate) struct Searched {
+    pub told: Result<Told, NotTold>,
+    pub seconds: f64,
+    pub workers: Vec<WorkerReport>,
     /// The checkpoint from which it can go on, if there is one.
     checkpoint: Option<String>,
     /// Why there were no more checkpoints from some moment on.
@@ -137,7 +140,7 @@ struct Searched {
 
 impl Searched {
     /// Lets the pool of the settings search.
-    fn by(
+    pub(crate) fn by(
         job: Job<'_>,
         places: Places,
         part: Option<Part>,
@@ -217,7 +220,7 @@ fn is_too_soon(ended: Completeness) -> bool {
 }
 
 /// Says which of the processes used all the memory that it may use, if that ended the search.
-fn limited(reason: Reason, completeness: Completeness, memory_limit: Option<String>) -> Reason {
+pub(crate) fn limited(reason: Reason, completeness: Completeness, memory_limit: Option<String>) -> Reason {
     match memory_limit.filter(|_| completeness == Completeness::Stopped(StopReason::Memory)) {
         Some(limit) => reason.ended_since(&limit),
         None => reason,
@@ -225,7 +228,7 @@ fn limited(reason: Reason, completeness: Completeness, memory_limit: Option<Stri
 }
 
 /// A search whose processes could not tell in the end what they found.
-struct NotTold {
+pub(crate) struct NotTold {
     /// What they had done, as far as they told.
     statistics: Statistics,
     what: String,
@@ -246,12 +249,18 @@ impl NotTold {
         Self { what: what.to_owned(), failure: Some(internal_error(what)), ..Self::lost(statistics) }
     }
 
-    fn no_path(statistics: Statistics) -> Self {
+    pub(crate) fn no_path(statistics: Statistics) -> Self {
         Self::failed(statistics, "a process reported a path that is none of the model")
     }
 
     /// What is known all the same.
-    fn report(self, planned: &Planned, search: &'static str, seconds: f64, workers: Vec<WorkerReport>) -> Checked {
+    pub(crate) fn report(
+        self,
+        planned: &Planned,
+        search: &'static str,
+        seconds: f64,
+        workers: Vec<WorkerReport>,
+    ) -> Checked {
         let outcome = partition::stopped::<()>(self.statistics, self.reason);
         let report = describe(planned, search, &outcome, seconds, workers);
         // What was not told cannot be shown.
@@ -307,7 +316,7 @@ impl<W> partition::PartKeeper<SearchedMachine, W> for Keeping<'_, W> {
     }
 }
 
-/// Searches the part of one process, for infinite runs always from the beginning; `tell` is told now and then what it has done, and may stop it.
+/// Searches the part of one process, for infinite runs and by number of delays always from the beginning; `tell` is told now and then what it has done, and may stop it.
 ///
 /// # Errors
 /// If it has to give up.
@@ -335,8 +344,13 @@ pub fn search_part<W: Ways>(
     let mut observer = PartObserver { names, tell };
     let (limits, stop_at) = part.bounds();
     let searching = search::Settings { limits, stop_at, cancel: cancel.clone() };
-    let reached = match &query {
-        None => {
+    let reached = match (&query, part.delays()) {
+        (None, Some(by)) => {
+            let scheduler = scheduler(&loaded, machine.machine(), &by.scheduler, by.seed, &Overlap::default());
+            let order = DelayOrder { scheduler: &scheduler, delays_max: by.delays_max };
+            delays(&mut machine, order, &mut TreeStore::default(), ways.stem, exchange, &mut observer, &searching)
+        }
+        (None, None) => {
             let from = checkpoints.from.map(|(from, ways)| {
                 machine.learn_edges(&from.edges);
                 (&from.snapshot, ways)
@@ -346,7 +360,7 @@ pub fn search_part<W: Ways>(
             let checkpoints = partition::PartCheckpoints { from, keep };
             reach(&mut machine, &mut TreeStore::new(), ways.stem, exchange, &mut observer, &searching, checkpoints)
         }
-        Some(query) => {
+        (Some(query), _) => {
             let look = CycleLook { goal: query.goal, first_states: FIRST_LOOK_STATES };
             let searching = search::Settings { stop_at: search::StopAt::First, ..searching };
             cycles(&mut machine, &mut TreeStore::default(), ways, exchange, &mut observer, &searching, look)

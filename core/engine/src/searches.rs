@@ -25,6 +25,9 @@ pub(crate) fn search(
         }
         Strategy::Partitioned { processes } => partitioned::check(job, *processes, context),
         Strategy::PartitionedCycles { processes } => partitioned::check_cycles(job, *processes, context),
+        Strategy::PartitionedDelays { delaying, processes } => {
+            delayed::check_by_processes(job, delaying, *processes, context)
+        }
         Strategy::Delays { delaying, store } => delayed::check(job, delaying, delayed::How::Search(*store), context),
         Strategy::Samples { delaying, kind } => delayed::check(job, delaying, delayed::How::Sample(*kind), context),
         Strategy::Depth(depth) => deepening::check(job, depth, context),

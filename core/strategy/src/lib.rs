@@ -40,6 +40,13 @@ pub enum Strategy {
         /// How many.
         processes: usize,
     },
+    /// For violations of safety, by increasing number of delays, by several processes.
+    PartitionedDelays {
+        /// Whose delays, and how many.
+        delaying: Delaying,
+        /// How many.
+        processes: usize,
+    },
     /// For violations of safety, by increasing number of delays.
     Delays {
         /// Whose delays, and how many.
@@ -218,6 +225,9 @@ impl Choice {
             }
             Strategy::Partitioned { processes } | Strategy::PartitionedCycles { processes } => {
                 StrategyReport { processes: Some(*processes), ..report }
+            }
+            Strategy::PartitionedDelays { delaying, processes } => {
+                StrategyReport { processes: Some(*processes), ..by_delays(delaying, program, report) }
             }
             Strategy::Delays { delaying, .. } => {
                 let report = by_delays(delaying, program, report);

@@ -95,6 +95,18 @@ pub const SEARCHES: &[Row] = &[
         },
     },
     Row {
+        name: "delays",
+        about: "search by increasing number of delays over states of the model, by several processes",
+        order: "delays",
+        questions: &[Safety],
+        asked_by: &[BY_DELAYS, &[Processes]],
+        supports: &[BY_DELAYS, TREE, &[Processes, MaxDelays, RandomSeed, KeepGoing]],
+        build: |settings| Strategy::PartitionedDelays {
+            delaying: delaying(settings, DelayMode::Fast),
+            processes: settings.processes.count,
+        },
+    },
+    Row {
         name: "delays-exact",
         about: "search by increasing number of delays over states of model and scheduler",
         order: "delays",

@@ -8,7 +8,7 @@ use crate::meaning::meaning;
 use crate::plan::{Planned, plan};
 use crate::query::{CycleSearch, LivenessQuery, liveness_query};
 use crate::report::WorkerReport;
-use crate::settings::{Progress, Settings};
+use crate::settings::{Progress, SchedulerChoice, Settings};
 use fabius_base::{Cancel, Limits, StopReason};
 use fabius_program::Program;
 use fabius_search::checkpoint::Snapshot;
@@ -245,6 +245,18 @@ pub struct Part {
     depth_max: Option<u64>,
     memory_bytes_max: Option<u64>,
     infinite: Option<InfiniteRuns>,
+    delays: Option<PartDelays>,
+}
+
+/// The order of delays, as a process is told of it.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
+pub struct PartDelays {
+    /// Whose delays are counted.
+    pub scheduler: SchedulerChoice,
+    /// Of a scheduler that is random.
+    pub seed: u64,
+    /// At most this many delays; without it, until nothing is left.
+    pub delays_max: Option<u32>,
 }
 
 /// A property of infinite runs, as a process is told of it.
@@ -273,7 +285,19 @@ impl Part {
             depth_max: limits.depth_max,
             memory_bytes_max: settings.processes.elsewhere.unwrap_or(limits.memory_bytes_max),
             infinite: None,
+            delays: None,
         })
+    }
+
+    /// The same in the search by increasing number of delays.
+    #[must_use]
+    pub fn by_delays(self, delays: PartDelays) -> Self {
+        Self { delays: Some(delays), ..self }
+    }
+
+    /// Whose delays are counted, if the search goes by their number.
+    pub fn delays(&self) -> Option<&PartDelays> {
+        self.delays.as_ref()
     }
 
     /// The same in the search for infinite runs that violate a property.

@@ -64,6 +64,11 @@ pub fn infinite(loaded: &Loaded, processes: Option<Processes>, settings: &Settin
     by(loaded, processes, &Settings { cycles, ..settings.clone() }, property)
 }
 
+/// What a check for violations of safety by number of delays says: by one thread, or by these processes.
+pub fn by_delays(loaded: &Loaded, processes: Option<Processes>, settings: &Settings) -> Outcome {
+    by(loaded, processes, settings, "safety")
+}
+
 fn by(loaded: &Loaded, processes: Option<Processes>, settings: &Settings, property: &str) -> Outcome {
     let processes = processes.unwrap_or_default();
     let settings = Settings { properties: vec![property.to_owned()], processes, ..settings.clone() };

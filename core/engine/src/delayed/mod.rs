@@ -1,9 +1,11 @@
 //! The search for violations of safety in the order of delays: how often must a scheduler be disturbed?
 
 mod cycles;
+mod processes;
 mod samples;
 
 pub(crate) use cycles::check as check_cycles;
+pub(crate) use processes::check as check_by_processes;
 
 use crate::reachable::shortest;
 use crate::task::{Checked, Job, measured};
@@ -88,7 +90,7 @@ struct Order<'a> {
 /// Searches in the order of delays, and confirms what was found.
 pub(crate) fn check(job: Job<'_>, delaying: &Delaying, how: How, context: &mut CheckContext<'_>) -> Checked {
     let Job { loaded, program, planned, settings } = job;
-    let (task, watch) = (job.task(), job.watch());
+    let task = job.task();
     let mut machine = match job.machine() {
         Ok(machine) => machine,
         Err(checked) => return *checked,
@@ -112,23 +114,39 @@ pub(crate) fn check(job: Job<'_>, delaying: &Delaying, how: How, context: &mut C
         ..Checked::of(describe(planned, how, mode, &explored, seconds), reason)
     };
     checked.report.samples = samples::report(&explored.outcome, program);
+    confirm_all(&mut checked, job, &mut machine, &explored, &chosen, order, context);
+    checked
+}
+
+/// Confirms what a search found.
+fn confirm_all(
+    checked: &mut Checked,
+    job: Job<'_>,
+    machine: &mut SearchedMachine,
+    explored: &Explored,
+    chosen: &Chosen,
+    order: Order<'_>,
+    context: &mut CheckContext<'_>,
+) {
+    let Job { loaded, program, planned, settings } = job;
+    let (task, watch, delaying) = (job.task(), job.watch(), order.delaying);
     // Other ways to draw runs know nothing of delays.
-    let delays_count = !matches!(how, How::Sample(kind) if kind != SampleKind::Delays);
+    let delays_count = !matches!(order.how, How::Sample(kind) if kind != SampleKind::Delays);
     let outcome = &explored.outcome;
     for (index, violation) in outcome.violations.iter().enumerate() {
         if let (true, Some(key)) = (delaying.shows_shortest, explored.keys.get(index)) {
             let found =
                 Found { count: violation.count, ..Found::new(violation.kind.into(), violation.path.clone(), watch) };
-            let either = shortest(&task, &mut machine, found, *key, checked.report.transitions, context);
+            let either = shortest(&task, machine, found, *key, checked.report.transitions, context);
             checked.confirm_either(job, either, context);
             continue;
         }
-        let first = Run::new(violation, mode == DelayMode::Exact);
+        let first = Run::new(violation, order.mode == DelayMode::Exact);
         let key = explored.keys.get(index).copied().filter(|_| delays_count);
         let run = match key {
             Some(key) => {
-                let budget = Budget::new(settings.clarify_transitions(checked.report.transitions), &mut machine);
-                fewer(&task, &mut machine, first, Target { key, budget }, &chosen, order, context)
+                let budget = Budget::new(settings.clarify_transitions(checked.report.transitions), machine);
+                fewer(&task, machine, first, Target { key, budget }, chosen, order, context)
             }
             None => first,
         };
@@ -140,14 +158,13 @@ pub(crate) fn check(job: Job<'_>, delaying: &Delaying, how: How, context: &mut C
                 }
                 checked.add(planned, counterexample, context);
             }
-            Err(failure) => checked.failure = checked.failure.or(Some(failure)),
+            Err(failure) => checked.failure = checked.failure.take().or(Some(failure)),
         }
     }
     if let Some(first) = checked.report.violations.first() {
         let count = outcome.violations.len();
-        checked.reason = verdict::violated(first, settings.keep_going, count, &chosen, delaying.choices_max);
+        checked.reason = verdict::violated(first, settings.keep_going, count, chosen, delaying.choices_max);
     }
-    checked
 }
 
 /// What the search found out, in figures.
@@ -190,13 +207,18 @@ fn explore(
     let engine_observer = EngineObserver::new(task, context, Goal::Violation, machine.places(), None);
     let scheduler = scheduler(task.loaded, machine.machine(), &chosen.kind, seed_of(delaying), overlap);
     let explored = search(machine, &scheduler, engine_observer, order)?;
+    let reason = reason(&explored.outcome, task, chosen, order);
+    Ok((explored, reason))
+}
+
+/// What it means if nothing was found.
+fn reason(outcome: &Outcome, task: &Task<'_>, chosen: &Chosen, order: Order<'_>) -> Reason {
     let asked = DelayBounds {
         exact: order.mode == DelayMode::Exact,
-        choices: delaying.choices_max,
+        choices: order.delaying.choices_max,
         is_sealed: task.loaded.is_sealed(),
     };
-    let reason = verdict::by_delays(&explored.outcome, &asked, chosen);
-    Ok((explored, reason))
+    verdict::by_delays(outcome, &asked, chosen)
 }
 
 /// A run to a violation.

@@ -1,5 +1,6 @@
 //! Searches in the order of delays or of depth: schedulers, bounds, samples, and where such a search is kept.
 
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -145,7 +146,7 @@ impl std::fmt::Debug for CheckpointFiles {
 }
 
 /// Who decides which process moves next, unless disturbed.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug, Default)]
 pub enum SchedulerChoice {
     /// The one that suits the model.
     #[default]
@@ -165,7 +166,7 @@ pub enum SchedulerChoice {
 }
 
 /// A scheduler that a project defines: one of the usual ones, with an order of its own among processes.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize, Debug)]
 pub struct OwnScheduler {
     /// Its name.
     pub name: String,
@@ -178,7 +179,7 @@ pub struct OwnScheduler {
 }
 
 /// The usual schedulers.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, Debug)]
 pub enum SchedulerBase {
     /// What a step causes happens next.
     RunToCompletion,

@@ -198,7 +198,8 @@ fn compare<D: Scheduler<Label, State: Portable> + Clone + Send>(seed: u64, toys:
         assert_eq!((statistics.transitions(), statistics.depth), (expected.macro_steps + 1, expected.depth), "{what}");
         let mut delays: Vec<usize> = outcome.violations.iter().map(|violation| violation.delays.len()).collect();
         let mut wanted: Vec<usize> = expected.violations.values().map(|delays| *delays as usize).collect();
-        (delays.sort_unstable(), wanted.sort_unstable());
+        delays.sort_unstable();
+        wanted.sort_unstable();
         assert_eq!(delays, wanted, "{what}");
         relate_to_all_pairs(&what, toys, scheduler, delays_max, &expected);
         let last = one.rounds.last().expect("there is one");
