@@ -9,8 +9,8 @@
 //! ```
 //!
 //! Part of the stem may always be replaced, if need be up to another state of the cycle, which then begins there. Part of the cycle may be,
-//! even all of it, if what it becomes still counts: a path that replaces a part of it makes no progress, and either what remains or the
-//! path accepts. The cycles of fair runs are left as they are.
+//! even all of it, if what it becomes still counts: in a livelock the path makes no progress, in an acceptance cycle either the path or what
+//! remains accepts. The cycles of fair runs are left as they are.
 //!
 //! The states near a path ([`crate::Near`]) show shortcuts of few steps wherever they are, this one shows long ones that save
 //! much: a lasso often goes round and round nearly the same way, and a few steps lead to its last round.
@@ -61,7 +61,9 @@ where
         work_max: bounds.work_max,
     };
     // What ends it early takes nothing away from what was found.
+    search.model.retrace(true);
     let is_laid = search.lay(known).continue_value() == Some(true);
+    search.model.retrace(false);
     if is_laid {
         search.lasso.leave_out_detours(search.states.log.len());
         let _ = search.run();
@@ -102,6 +104,9 @@ struct Taken<L> {
     /// The number of the state where it leads.
     target: u32,
 }
+
+/// Transitions without a label, and the one after them that has one.
+type UpToLabel<L> = (Vec<Taken<L>>, Taken<L>);
 
 /// Which transitions of a lasso a path replaces.
 #[derive(Clone, Copy)]
@@ -153,6 +158,7 @@ impl<M: Processes, O: Observer<M::Label, M::Fault>> Search<'_, M, O> {
             self.lasso.cycle.push(taken);
         }
         let first = self.lasso.stem.last().map_or(initial, |last| last.target);
+        // What leads back to where the cycle begins may have no label either; nor may all of it.
         let mut last = self.lasso.cycle.last().map(|last| last.target);
         for _ in 0..=self.states.log.len() {
             if last == Some(first) {
@@ -170,7 +176,7 @@ impl<M: Processes, O: Observer<M::Label, M::Fault>> Search<'_, M, O> {
         &mut self,
         state: &mut Vec<u32>,
         label: M::Label,
-    ) -> Run<M::Label, M::Fault, Option<(Vec<Taken<M::Label>>, Taken<M::Label>)>> {
+    ) -> Run<M::Label, M::Fault, Option<UpToLabel<M::Label>>> {
         let mut before = Vec::new();
         while before.len() <= self.states.log.len() {
             let Some(taken) = self.step(state, Some(label))? else { break };
