@@ -184,10 +184,11 @@ impl Cell {
     /// What came of it, in a word or a few.
     pub fn word(&self) -> &'static str {
         let said = |word: &str| self.properties.iter().any(|property| property.word() == word);
-        let worst = ["faulty", "violated", "not as expected", "undecided", "as expected"];
+        let worst = ["faulty", "violated", "not as expected", "undecided", "no error found", "as expected"];
         match worst.into_iter().find(|word| said(word)) {
             _ if self.faulty => "faulty",
             _ if self.not_checked.is_some() => "not checked",
+            _ if self.properties.is_empty() => "nothing to check",
             found => found.unwrap_or("holds"),
         }
     }
@@ -204,6 +205,7 @@ impl Measured {
         match (self.verdict, self.expected) {
             (Verdict::Undecided, _) => "undecided",
             (Verdict::Faulty, _) => "faulty",
+            (Verdict::Holds, _) if !self.exhaustive => "no error found",
             (Verdict::Holds, None) => "holds",
             (Verdict::Violated, None) => "violated",
             (verdict, Some(expected)) if verdict == expected => "as expected",
@@ -258,9 +260,9 @@ pub fn predictions(parameters: &[Parameter], cells: &[Cell]) -> Vec<Prediction> 
 /// What came of all combinations, in a line.
 pub fn in_a_line(parameters: &[Parameter], cells: &[Cell]) -> String {
     let [Parameter { name, .. }] = parameters else {
-        let words = ["violated", "not as expected", "faulty", "undecided", "not checked", "holds", "as expected"];
-        let many = |word: &&str| cells.iter().filter(|cell| cell.word() == *word).count();
-        let told = words.iter().map(|word| (many(word), word)).filter(|(many, _)| 0 < *many);
+        let mut words: Vec<&str> = cells.iter().map(Cell::word).collect();
+        words.sort_unstable();
+        let told = words.chunk_by(|one, next| one == next).filter_map(|group| Some((group.len(), group.first()?)));
         let told: Vec<String> = told.map(|(many, word)| format!("{word} with {many}")).collect();
         return format!("{} of {} combinations", told.join(", "), grouped(cells.len() as u64));
     };

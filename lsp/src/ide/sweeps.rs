@@ -74,6 +74,10 @@ fn rows(parameters: &[Parameter], cell: &Cell) -> Vec<String> {
     if let Some(why) = &cell.not_checked {
         return vec![format!("{values}| | not checked: {} | | |\n", why.replace('|', "\\|"))];
     }
+    if cell.properties.is_empty() {
+        let why = cell.reason.as_deref().unwrap_or("nothing to check");
+        return vec![format!("{values}| | {} | | |\n", why.replace('|', "\\|"))];
+    }
     let row = |property: &Measured| {
         let more = if property.exhaustive { "" } else { "≥ " };
         let reduced = if property.reduced { " (reduced)" } else { "" };
