@@ -2,7 +2,7 @@
 
 use crate::args::{Check, parse_duration};
 use crate::formats::Format;
-use crate::render::numbers::{count, rough, seconds};
+use crate::render::numbers::{count, seconds};
 use crate::render::paint::{BAD, FAINT, GOOD, STRONG, UNSURE, paint};
 use crate::render::text;
 use crate::stop::Interrupts;
@@ -128,7 +128,7 @@ pub fn run(args: &Check) -> u8 {
     let printed = if is_json {
         sweep.print_json(&cells, predictions)
     } else {
-        let told: String = predictions.iter().map(foretold).collect();
+        let told: String = predictions.iter().map(|told| told.sentence() + "\n").collect();
         let written = written.and_then(|()| out.write_all(told.as_bytes())).and_then(|()| out.flush());
         output::code(output::unless_closed(written))
     };
@@ -280,12 +280,6 @@ fn judged(values: BTreeMap<String, i64>, loaded: &Loaded, outcome: &Outcome) -> 
         return Err(exit::INTERNAL);
     }
     Ok((Cell::of(values, report), code))
-}
-
-fn foretold(told: &Prediction) -> String {
-    let (values, property, states) = (in_line(&told.values), &told.property, rough(told.states));
-    let time = told.seconds.map_or_else(String::new, |needed| format!(" and {}", seconds(needed)));
-    format!("{values}: about {states} states{time} are expected for {property}; {}\n", told.error)
 }
 
 /// The rows of a cell, one for each property.

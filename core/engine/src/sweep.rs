@@ -4,7 +4,7 @@ use crate::report::ON;
 use crate::{Loaded, PropertyReport, Report, Verdict};
 use fabius_analysis::extrapolate::extrapolate;
 use fabius_base::{Code, Finding};
-use fabius_task::words::grouped;
+use fabius_task::words::{grouped, rough, seconds};
 pub use fabius_task::{Parameter, WrittenSweep};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -81,7 +81,7 @@ pub struct Prediction {
     pub past: Vec<f64>,
     /// How good the earlier predictions were, as a sentence without its full stop.
     #[serde(skip)]
-    pub error: String,
+    error: String,
 }
 
 /// All combinations of values; those of the last macro follow each other.
@@ -228,6 +228,15 @@ impl Measured {
             reduced: property.reduction == ON,
             search: property.search,
         }
+    }
+}
+
+impl Prediction {
+    /// What is expected, as a sentence without its full stop.
+    pub fn sentence(&self) -> String {
+        let (values, property, states) = (in_line(&self.values), &self.property, rough(self.states));
+        let time = self.seconds.map_or_else(String::new, |needed| format!(" and {}", seconds(needed)));
+        format!("{values}: about {states} states{time} are expected for {property}; {}", self.error)
     }
 }
 

@@ -4,8 +4,8 @@ use super::place::View;
 use crate::session::Document;
 use crate::session::sweeps::KeptSweep;
 use fabius_base::Span;
-use fabius_engine::sweep::{Cell, Measured, Parameter, Prediction, in_a_line, in_line};
-use fabius_engine::words::{grouped, rough, seconds};
+use fabius_engine::sweep::{Cell, Measured, Parameter, Prediction, in_a_line};
+use fabius_engine::words::{grouped, seconds};
 use fabius_task::WrittenSweep;
 use std::ops::Range;
 use std::sync::Arc;
@@ -57,14 +57,7 @@ pub fn table(parameters: &[Parameter], cells: &[Cell], predictions: &[Prediction
     if ROWS_MAX < rows.len() {
         text.push_str(&format!("\n… and {} more rows\n", rows.len() - ROWS_MAX));
     }
-    for told in predictions {
-        let (values, property, states) = (in_line(&told.values), &told.property, rough(told.states));
-        let time = told.seconds.map_or_else(String::new, |needed| format!(" and {}", seconds(needed)));
-        text.push_str(&format!(
-            "\n{values}: about {states} states{time} are expected for `{property}`; {}.\n",
-            told.error
-        ));
-    }
+    text.extend(predictions.iter().map(|told| format!("\n{}.\n", told.sentence())));
     text
 }
 

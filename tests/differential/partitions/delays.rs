@@ -2,12 +2,12 @@
 //! what it can: a proof, its states, and that there is a violation. Every run that is found is confirmed by the reference interpreter,
 //! or the check fails.
 
-use super::{STATES_MAX, conclude, number, read, settings};
+use super::{STATES_MAX, compare_random_models, conclude, number, read, settings};
 use fabius_engine::report::{PropertyReport, Stopped};
 use fabius_engine::settings::{DelayMode, Delaying, SchedulerChoice};
-use fabius_engine::{Loaded, Settings, Verdict, load};
+use fabius_engine::{Loaded, Settings, Verdict};
 use fabius_testkit::corpus::{Corpus, Entry};
-use fabius_testkit::{generate, parallel, partitions};
+use fabius_testkit::{parallel, partitions};
 
 /// Models of the corpus and random ones, unless someone asks for more.
 const MODELS: usize = 40;
@@ -92,11 +92,5 @@ fn models_of_the_corpus() {
 
 #[test]
 fn random_models() {
-    let seeds: Vec<u64> = (0..number("FABIUS_MODELS", MODELS) as u64).collect();
-    let check = |seed: &u64| {
-        let text = generate::model_with_faults(*seed).text();
-        let loaded = load("model.pml", text.clone(), &[], &mut |_, _| None, &Settings::default());
-        compare(&format!("seed {seed}"), &loaded).map_err(|wrong| format!("{wrong}\n{text}"))
-    };
-    conclude(parallel::map(&seeds, check), seeds.len() / 2);
+    compare_random_models(MODELS, 2, compare);
 }
