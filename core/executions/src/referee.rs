@@ -25,7 +25,7 @@ pub struct ExecutionOutline {
     pub stuck: Vec<ProcessStatus>,
 }
 
-/// At most so many states are remembered with what was told of them.
+/// Maximum number of states that are remembered with the answers about them.
 const STATES_MAX: usize = 1 << 15;
 
 /// Walks executions one after the other; what one begins with as the one before is not walked again. The reference interpreter
@@ -36,22 +36,22 @@ pub(super) struct Follower<'a> {
     /// The numbers of the states before, between and after the steps of the path, each with whether a step before it is faulty.
     reached: Vec<(usize, bool)>,
     /// The states that were met, by their numbers.
-    met: Vec<Met>,
+    visited: Vec<VisitedState>,
     numbers: FxHashMap<Arc<State>, usize>,
-    met_max: usize,
+    visited_max: usize,
 }
 
 /// A state, and what the reference interpreter told of it.
-struct Met {
+struct VisitedState {
     state: Arc<State>,
-    steps: FxHashMap<Move, Stepped>,
+    steps: FxHashMap<Move, StepResult>,
     /// How executions end that stop here; `None` if nobody asked.
     stopped: Option<Stopped>,
 }
 
 /// Where a step leads.
 #[derive(Clone, Copy)]
-enum Stepped {
+enum StepResult {
     Reaches { number: usize, fails: bool },
     Broken(Fault),
 }
@@ -69,10 +69,10 @@ impl<'a> Follower<'a> {
         Self::remembering(program, watch, STATES_MAX)
     }
 
-    /// A walker that remembers at most so many states beside those of its path.
-    pub(super) fn remembering(program: &'a Program, watch: Watch, met_max: usize) -> Self {
-        let (path, reached, met, numbers) = (Vec::new(), Vec::new(), Vec::new(), FxHashMap::default());
-        let mut follower = Self { program, path, reached, met, numbers, met_max };
+    /// A walker that remembers at most `visited_max` states beside those of its path.
+    pub(super) fn remembering(program: &'a Program, watch: Watch, visited_max: usize) -> Self {
+        let (path, reached, visited, numbers) = (Vec::new(), Vec::new(), Vec::new(), FxHashMap::default());
+        let mut follower = Self { program, path, reached, visited, numbers, visited_max };
         if let Ok(state) = State::watching(program, watch) {
             let number = follower.number(Arc::new(state));
             follower.reached.push((number, false));
@@ -85,37 +85,37 @@ impl<'a> Follower<'a> {
         if let Some(number) = self.numbers.get(&state) {
             return *number;
         }
-        self.met.push(Met { state: Arc::clone(&state), steps: FxHashMap::default(), stopped: None });
-        self.numbers.insert(state, self.met.len() - 1);
-        self.met.len() - 1
+        self.visited.push(VisitedState { state: Arc::clone(&state), steps: FxHashMap::default(), stopped: None });
+        self.numbers.insert(state, self.visited.len() - 1);
+        self.visited.len() - 1
     }
 
     /// Forgets the states that are not on the path, if too many are remembered.
     fn forget(&mut self) {
-        if self.met.len() <= self.met_max {
+        if self.visited.len() <= self.visited_max {
             return;
         }
-        let met = std::mem::take(&mut self.met);
+        let visited = std::mem::take(&mut self.visited);
         self.numbers.clear();
         for at in 0..self.reached.len() {
-            let number = self.number(Arc::clone(&met[self.reached[at].0].state));
+            let number = self.number(Arc::clone(&visited[self.reached[at].0].state));
             self.reached[at].0 = number;
         }
     }
 
     /// Takes a step from a state.
-    fn take(&mut self, from: usize, wanted: Move) -> Result<Stepped, String> {
-        let from_state = &self.met[from];
+    fn take(&mut self, from: usize, wanted: Move) -> Result<StepResult, String> {
+        let from_state = &self.visited[from];
         if let Some(stepped) = from_state.steps.get(&wanted) {
             return Ok(*stepped);
         }
         let outcome = step(self.program, &from_state.state, wanted).map_err(|why| format!("{why:?}"))?.outcome;
         let fails = outcome.fault().is_some();
         let stepped = match outcome {
-            Outcome::Reaches { state, .. } => Stepped::Reaches { number: self.number(Arc::new(state)), fails },
-            Outcome::Broken { fault, .. } => Stepped::Broken(fault),
+            Outcome::Reaches { state, .. } => StepResult::Reaches { number: self.number(Arc::new(state)), fails },
+            Outcome::Broken { fault, .. } => StepResult::Broken(fault),
         };
-        self.met[from].steps.insert(wanted, stepped);
+        self.visited[from].steps.insert(wanted, stepped);
         Ok(stepped)
     }
 
@@ -133,11 +133,11 @@ impl<'a> Follower<'a> {
                 return Err(refused("it goes on after a runtime error"));
             }
             match self.take(from, *wanted).map_err(|why| refused(&why))? {
-                Stepped::Reaches { number, fails } => {
+                StepResult::Reaches { number, fails } => {
                     self.reached.push((number, failed || fails));
                     self.path.push(*wanted);
                 }
-                Stepped::Broken(fault) => broken = Some(fault),
+                StepResult::Broken(fault) => broken = Some(fault),
             }
         }
         self.outline(execution, broken)
@@ -172,7 +172,7 @@ impl<'a> Follower<'a> {
 
     /// How executions end that stop in a state.
     fn stopped(&mut self, number: usize) -> &Stopped {
-        let Met { state, stopped, .. } = &mut self.met[number];
+        let VisitedState { state, stopped, .. } = &mut self.visited[number];
         let program = self.program;
         stopped.get_or_insert_with(|| {
             let state = settled(program, state);

@@ -5,7 +5,7 @@ use crate::session::Document;
 use crate::session::results::Known;
 use crate::session::sweeps::KeptSweep;
 use fabius_engine::Verdict;
-use fabius_engine::sweep::{WrittenSweep, ranges};
+use fabius_engine::sweep::{WrittenSweep, in_a_line, ranges};
 use fabius_engine::words::counted;
 use fabius_language::SymbolKind;
 use std::ops::Range;
@@ -105,7 +105,7 @@ fn of_sweep(view: View<'_>, document: &Document, sweep: &WrittenSweep, range: &R
         Some(KeptSweep { found: None, .. }) => vec![lens(format!("checking with {values} …"), Click::Nothing)],
         Some(kept @ KeptSweep { found: Some((cells, _)), .. }) => {
             let old = if super::sweeps::is_stale(view, kept) { " (before the last edits)" } else { "" };
-            let told = super::sweeps::sentence(&sweep.parameters, cells);
+            let told = in_a_line(&sweep.parameters, cells);
             vec![check(), lens(format!("{told}{old}"), Click::Nothing)]
         }
     }

@@ -4,7 +4,7 @@ use super::place::View;
 use crate::session::Document;
 use crate::session::sweeps::KeptSweep;
 use fabius_base::Span;
-use fabius_engine::sweep::{Cell, Measured, Parameter, Prediction, in_a_line};
+use fabius_engine::sweep::{Cell, Measured, Parameter, Prediction};
 use fabius_engine::words::{grouped, seconds};
 use fabius_task::WrittenSweep;
 use std::ops::Range;
@@ -79,9 +79,4 @@ fn rows(parameters: &[Parameter], cell: &Cell) -> Vec<String> {
         format!("{values}| `{name}` | {verdict} | {more}{states}{reduced} | {time} |\n")
     };
     cell.properties.iter().map(row).collect()
-}
-
-/// What came of all values, in a line.
-pub fn sentence(parameters: &[Parameter], cells: &[Cell]) -> String {
-    in_a_line(parameters, cells)
 }

@@ -23,7 +23,7 @@ use fabius_analysis::state_graph::Grouping;
 use fabius_analysis::stuck::{Stuck as StuckFound, StuckVerdict};
 use fabius_analysis::{CoReachability, Line};
 use fabius_engine::contexts::ContextsReport;
-use fabius_engine::sweep::{Cell, Prediction};
+use fabius_engine::sweep::{Cell, Prediction, in_a_line};
 use fabius_engine::words::counted;
 use fabius_engine::{Loaded, Verdict};
 use fabius_executions::{ExecutionsReport, TreeBranch, branch_report};
@@ -351,7 +351,7 @@ fn swept(server: &State, job: &Job, question: &Question, (cells, predictions): (
         Question::Sweep(_, parameters) => &parameters[..],
         _ => &[],
     };
-    let (sentence, table) = (sweeps::sentence(parameters, cells), sweeps::table(parameters, cells, predictions));
+    let (sentence, table) = (in_a_line(parameters, cells), sweeps::table(parameters, cells, predictions));
     Swept { sentence, stale: is_stale(server, job), table }
 }
 

@@ -147,7 +147,7 @@ impl<State> Waiting<State> {
 }
 
 /// What the partitions told each other at the end of a layer.
-struct Told {
+struct LayerStatus {
     /// Why some of them want to stop.
     stop: Option<StopReason>,
     states: u64,
@@ -241,7 +241,7 @@ where
                     break told;
                 }
             };
-            let Told { states, frontier, .. } = told;
+            let LayerStatus { states, frontier, .. } = told;
             self.rounds.push(Round { bound, states, frontier, ..Round::default() });
             if frontier == 0 || delays_max.is_some_and(|max| max <= bound) {
                 return Ok(Completeness::Exhaustive);
@@ -253,7 +253,7 @@ where
     }
 
     /// Expands a layer, round after round; what the partitions told each other last.
-    fn expand_layer(&mut self) -> Result<Told, ExchangeError> {
+    fn expand_layer(&mut self) -> Result<LayerStatus, ExchangeError> {
         let states_max = self.partition.settings.limits.states_max;
         let mut next = 0;
         loop {
@@ -272,7 +272,7 @@ where
 
     /// Ends a round: tells the others how many states of the layer are left here, and inserts what they sent. What they told, and how many
     /// states of the layer are left anywhere.
-    fn end_round(&mut self, left: u64) -> Result<(Told, u64), ExchangeError> {
+    fn end_round(&mut self, left: u64) -> Result<(LayerStatus, u64), ExchangeError> {
         self.partition.beside_bytes = self.memory_bytes();
         // What was sent may be known, so the next layer may turn out to be empty.
         let coming = self.new.len() + self.sent;
@@ -280,7 +280,7 @@ where
         let (agreed, batches) = self.partition.end_round(coming, &[left, frontier])?;
         self.receive(batches)?;
         self.states = agreed.states;
-        let mut told = Told {
+        let mut told = LayerStatus {
             stop: agreed.stop,
             states: agreed.states,
             violations: agreed.violations,

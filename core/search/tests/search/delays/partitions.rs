@@ -256,7 +256,7 @@ fn sealed_stretches_are_the_same_for_any_number_of_partitions() {
     }
 }
 
-/// So many states that batches are sent before the ends of rounds.
+/// Enough states that batches are sent before the ends of rounds.
 #[test]
 fn many_states_are_found_with_few_delays() {
     let toys = Toys::counters(4, 9);
