@@ -81,7 +81,8 @@ const OF_DELAYS: [&str; 7] =
 
 #[test]
 fn every_flag_is_combined_with_the_others() {
-    let command = Cli::command();
+    let mut command = Cli::command();
+    command.build();
     let check = command.find_subcommand("check").expect("there is a command `check`");
     let long = |flag: &clap::Arg| match flag.get_short() {
         Some('D') => Some("--define".to_owned()),

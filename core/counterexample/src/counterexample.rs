@@ -239,8 +239,14 @@ pub fn confirm(loaded: &Loaded, program: &Arc<Program>, mut found: Found) -> Res
     if !found.as_found && found.path.len() <= CALMED_STEPS_MAX {
         found.path = shorten(program, found.watch, &found.path, claim, CALMING_STEPS_MAX);
     }
-    check(program, &found)?;
-    let (told, watch, mut trace) = match as_written(loaded, program, &found) {
+    // A longer run is walked below, in any case.
+    let written = if found.path.len() <= ELABORATED_STEPS_MAX {
+        check(program, &found)?;
+        as_written(loaded, program, &found)
+    } else {
+        None
+    };
+    let (told, watch, mut trace) = match written {
         Some(told) => told,
         None => {
             let trace = walk(program, found.watch, &found.path, claim).map_err(|why| is_none(&found, &why))?;
@@ -282,9 +288,6 @@ fn is_none(found: &Found, why: &Disagreement) -> String {
 /// The program as it is written, and the trace of the same run of it; `None` if there is none that the
 /// reference interpreter confirms.
 fn as_written(loaded: &Loaded, program: &Program, found: &Found) -> Option<(Arc<Program>, Watch, Trace)> {
-    if found.path.len() > ELABORATED_STEPS_MAX {
-        return None;
-    }
     let (written, watch) = match &found.written {
         Some((written, watch)) => (Arc::clone(written), *watch),
         None if found.watch.claim.is_none() => (loaded.as_written()?, found.watch),

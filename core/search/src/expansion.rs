@@ -10,8 +10,8 @@
 //! To a search for cycles, members are equal only if the same marks were met on the way to them ([`Expansion::pass_marked`]).
 
 use crate::model::{Marks, Model, Next};
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use crate::store::hash::hash_words;
+use rustc_hash::FxHashMap;
 
 /// An ordinary state and the transient ones that follow it, listed nearest first.
 pub(crate) struct Expansion<C, L> {
@@ -22,8 +22,8 @@ pub(crate) struct Expansion<C, L> {
     /// The member whose successors are being listed, and how far they are; `None` at the end.
     current: usize,
     cursor: Option<C>,
-    /// The transient members, by the marks met on the way to them and their visible words.
-    seen: HashMap<(Marks, Box<[u32]>), usize>,
+    /// The transient member that came last, by the hash of its visible words and the marks met on the way to it.
+    seen: FxHashMap<u64, usize>,
     /// Steps to members that were there before.
     rejoining: Vec<TransientStep<L>>,
     /// The successor found last.
@@ -39,6 +39,8 @@ struct Member<L> {
     step_marks: Marks,
     /// … and of all steps on the way from the ordinary state.
     marks: Marks,
+    /// The transient member with the same hash that came before it.
+    same_hash: Option<usize>,
 }
 
 /// A step from one member to another, which is transient.
@@ -58,7 +60,7 @@ impl<C: Copy, L: Copy> Expansion<C, L> {
             members: Vec::new(),
             current: 0,
             cursor: None,
-            seen: HashMap::new(),
+            seen: FxHashMap::default(),
             rejoining: Vec::new(),
             successor: Vec::new(),
         }
@@ -72,7 +74,7 @@ impl<C: Copy, L: Copy> Expansion<C, L> {
         self.rejoining.clear();
         self.words.extend_from_slice(state);
         let (step_marks, marks) = (Marks::NONE, Marks::NONE);
-        self.members.push(Member { end: state.len(), parent: 0, label: None, step_marks, marks });
+        self.members.push(Member { end: state.len(), parent: 0, label: None, step_marks, marks, same_hash: None });
         self.current = 0;
         self.cursor = Some(model.begin(state));
     }
@@ -94,18 +96,37 @@ impl<C: Copy, L: Copy> Expansion<C, L> {
 
     /// Makes the successor, which is transient, a member, unless one with the same marks on its way is equal to it.
     pub(crate) fn pass_marked(&mut self, label: Option<L>, step_marks: Marks) {
-        let visible = self.successor.len().saturating_sub(self.hidden);
+        let visible = &self.successor[..self.visible(self.successor.len())];
         let (from, marks) = (self.current, self.marks().with(step_marks));
-        match self.seen.entry((marks, self.successor[..visible].into())) {
-            Entry::Occupied(known) => {
-                self.rejoining.push(TransientStep { from, to: *known.get(), label, marks: step_marks });
+        let hash = hash_words(visible, u64::from(marks.bits()));
+        let same_hash = self.seen.get(&hash).copied();
+        let mut known = same_hash;
+        while let Some(to) = known {
+            let Member { marks: its_marks, same_hash, .. } = self.members[to];
+            if its_marks == marks && self.visible_words(to) == visible {
+                return self.rejoining.push(TransientStep { from, to, label, marks: step_marks });
             }
-            Entry::Vacant(place) => {
-                place.insert(self.members.len());
-                self.words.extend_from_slice(&self.successor);
-                self.members.push(Member { end: self.words.len(), parent: from, label, step_marks, marks });
-            }
+            known = same_hash;
         }
+        self.seen.insert(hash, self.members.len());
+        self.words.extend_from_slice(&self.successor);
+        self.members.push(Member { end: self.words.len(), parent: from, label, step_marks, marks, same_hash });
+    }
+
+    /// How many of the words of a state are visible.
+    fn visible(&self, words: usize) -> usize {
+        words.saturating_sub(self.hidden)
+    }
+
+    /// The words of a member.
+    fn member(&self, member: usize) -> &[u32] {
+        let start = member.checked_sub(1).map_or(0, |before| self.members[before].end);
+        &self.words[start..self.members[member].end]
+    }
+
+    fn visible_words(&self, member: usize) -> &[u32] {
+        let words = self.member(member);
+        &words[..self.visible(words.len())]
     }
 
     /// The marks of all steps from the ordinary state to the current member.
@@ -138,8 +159,7 @@ impl<C: Copy, L: Copy> Expansion<C, L> {
 
     /// The current member.
     pub(crate) fn state(&self) -> &[u32] {
-        let start = self.current.checked_sub(1).map_or(0, |before| self.members[before].end);
-        self.members.get(self.current).map_or(&[], |member| &self.words[start..member.end])
+        if self.current < self.members.len() { self.member(self.current) } else { &[] }
     }
 
     /// Appends the labels from the ordinary state to the current member.

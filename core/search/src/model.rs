@@ -108,6 +108,11 @@ impl Marks {
     pub fn with(self, marks: Self) -> Self {
         Self(self.0 | marks.0)
     }
+
+    /// A number below 4 for each set of marks.
+    pub(crate) fn bits(self) -> u8 {
+        self.0
+    }
 }
 
 /// A model whose transitions are taken by processes: what fairness and schedulers need to know.

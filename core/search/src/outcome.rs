@@ -10,8 +10,8 @@
 use crate::parallel::WorkerStatistics;
 use crate::store::Exactness;
 use fabius_base::StopReason;
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
 use std::ops::ControlFlow;
 
 /// When a violation ends a search.
@@ -285,12 +285,12 @@ impl<V> From<StopReason> for Halt<V> {
 pub(crate) struct Violations<Label, Fault> {
     stop_at: StopAt,
     listed: Vec<Violation<Label, Fault>>,
-    by_key: HashMap<u64, usize>,
+    by_key: FxHashMap<u64, usize>,
 }
 
 impl<Label, Fault> Violations<Label, Fault> {
     pub(crate) fn new(stop_at: StopAt) -> Self {
-        Self { stop_at, listed: Vec::new(), by_key: HashMap::new() }
+        Self { stop_at, listed: Vec::new(), by_key: FxHashMap::default() }
     }
 
     /// Counts a violation, and keeps it with its path and the delays on it if it is the first of its key.
@@ -315,7 +315,7 @@ impl<Label, Fault> Violations<Label, Fault> {
     }
 
     /// What was found, and which key each has.
-    pub(crate) fn into_listed(self) -> (Vec<Violation<Label, Fault>>, HashMap<u64, usize>) {
+    pub(crate) fn into_listed(self) -> (Vec<Violation<Label, Fault>>, FxHashMap<u64, usize>) {
         (self.listed, self.by_key)
     }
 

@@ -9,7 +9,7 @@ use super::proviso::Proviso;
 use super::watch::Watch;
 use crate::model::{Marks, Model};
 use crate::observer::Observer;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::fmt::Debug;
 use std::ops::ControlFlow;
 
@@ -107,7 +107,7 @@ impl<M: Model, O: Observer<M::Label, M::Fault>, P: Proviso<M>> Finder<'_, '_, M,
         let key = |state: &[u32], transient: bool| (state[..state.len().saturating_sub(hidden)].to_vec(), transient);
         let only_transient = cycle.iter().all(|taken| taken.transient);
         let ends = cycle.iter().enumerate().filter(|(_, taken)| taken.transient == only_transient);
-        let places: HashMap<_, usize> = ends.map(|(i, taken)| (key(&taken.state, taken.transient), i)).collect();
+        let places: FxHashMap<_, usize> = ends.map(|(i, taken)| (key(&taken.state, taken.transient), i)).collect();
         if let Some(&place) = places.get(&key(from, false)) {
             return Some((Vec::new(), place));
         }

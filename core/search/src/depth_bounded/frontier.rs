@@ -6,8 +6,9 @@
 //! only what follows; between siblings that is twice the increment. The frontier is gone through in the order in
 //! which it was found, which is an order of the tree.
 
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 /// How frontier states are kept.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -218,8 +219,8 @@ impl Frontier {
     }
 
     /// These nodes and all above them, each after its parent, and the new numbers of all.
-    pub fn branches(&self, tips: impl Iterator<Item = NodeId>) -> (Vec<Branch>, HashMap<NodeId, u32>) {
-        let (mut branches, mut numbers) = (Vec::new(), HashMap::new());
+    pub fn branches(&self, tips: impl Iterator<Item = NodeId>) -> (Vec<Branch>, FxHashMap<NodeId, u32>) {
+        let (mut branches, mut numbers) = (Vec::new(), FxHashMap::default());
         for tip in tips {
             let known = |id: &NodeId| !numbers.contains_key(id);
             let new: Vec<NodeId> = self.ancestors(tip).into_iter().take_while(known).collect();

@@ -18,7 +18,7 @@ use crate::model::{Next, ProcessSet};
 use crate::numbered_states::NumberedStates;
 use crate::store::Class;
 use fabius_base::{Cancel, Limits, StopReason};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::hash::Hash;
 use std::ops::Range;
 
@@ -284,8 +284,14 @@ where
         origins: Vec::new(),
         settling: 0,
     };
-    let mut builder =
-        Builder { model, graph, firsts: HashMap::new(), sequences: HashMap::new(), limits, cancel: cancel.clone() };
+    let mut builder = Builder {
+        model,
+        graph,
+        firsts: FxHashMap::default(),
+        sequences: FxHashMap::default(),
+        limits,
+        cancel: cancel.clone(),
+    };
     builder.explore()?;
     Ok(builder.graph)
 }
@@ -301,8 +307,8 @@ struct Builder<'a, M: Dependence> {
     model: &'a mut M,
     graph: EventGraph<M::Label>,
     /// The numbers of first steps, and of sequences.
-    firsts: HashMap<M::Label, u32>,
-    sequences: HashMap<Sequence<M::Label>, u32>,
+    firsts: FxHashMap<M::Label, u32>,
+    sequences: FxHashMap<Sequence<M::Label>, u32>,
     limits: Limits,
     cancel: Cancel,
 }

@@ -5,7 +5,7 @@ use super::numbers::{Nodes, State, Waiting};
 use super::{Graph, Independence, Numbers, Settings, SleepSets};
 use crate::store::Payloads;
 use fabius_base::StopReason;
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 
 /// Ways from one look at the limits to the next.
 const WAYS_PER_LOOK: u32 = 1024;
@@ -102,7 +102,7 @@ struct Counter<'a, M: Independence, S> {
     root: Option<Numbers>,
     /// States in which an execution ended with a step that cannot be computed; and those in which one ended otherwise, if not
     /// all that distinguishes nodes distinguishes these ([`Independence::write_outcome`]).
-    ends: HashSet<Vec<u32>>,
+    ends: FxHashSet<Vec<u32>>,
     outcome: Vec<u32>,
     statistics: Statistics,
     ways_left: u32,
@@ -118,7 +118,7 @@ impl<'a, M: Independence, S: Payloads<u32>> Counter<'a, M, S> {
             sum: Numbers::default(),
             sums: Waiting::default(),
             root: None,
-            ends: HashSet::new(),
+            ends: FxHashSet::default(),
             outcome: Vec::new(),
             statistics: Statistics::default(),
             ways_left: 0,

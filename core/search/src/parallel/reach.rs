@@ -32,7 +32,7 @@ use crate::position::Position;
 use crate::snapshot::Phase;
 use crate::store::{Class, Store, TreeStore};
 use fabius_base::{Limits, StopReason};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
 
@@ -61,7 +61,7 @@ type ListedViolation<M> = (Violation<<M as Model>::Label, <M as Model>::Fault>, 
 /// The violations listed so far: one of each key.
 struct Listed<M: Model> {
     violations: Vec<ListedViolation<M>>,
-    by_key: HashMap<u64, usize>,
+    by_key: FxHashMap<u64, usize>,
 }
 
 /// A search that one thread began, on which others join.
@@ -191,7 +191,7 @@ where
 impl<M: Model> Listed<M> {
     #[cfg(test)]
     fn none() -> Self {
-        Self { violations: Vec::new(), by_key: HashMap::new() }
+        Self { violations: Vec::new(), by_key: FxHashMap::default() }
     }
 
     /// Those that a search found alone.

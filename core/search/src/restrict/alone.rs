@@ -11,7 +11,7 @@ use crate::schedule::macro_steps::MacroStepLister;
 use crate::schedule::{MacroSteps, Scheduler, Situation, Step};
 use crate::store::Class;
 use fabius_base::{Cancel, StopReason};
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 use std::ops::ControlFlow;
 
 /// What a scheduler does by itself.
@@ -60,7 +60,7 @@ pub fn alone<M: Processes, D: Scheduler<M::Label>>(
     list(model, &words, &mut macro_steps)?;
     let mut known = Known { states: NumberedStates::new(model.hidden_words()), enabled: Vec::new() };
     let start = known.number_of(&words);
-    let mut seen: HashSet<(u32, D::State)> = HashSet::new();
+    let mut seen: FxHashSet<(u32, D::State)> = FxHashSet::default();
     let mut open = vec![(start, scheduler.start(macro_steps.situation()))];
     while let Some((state, schedule)) = open.pop() {
         if !seen.insert((state, schedule.clone())) {

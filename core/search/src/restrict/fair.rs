@@ -21,7 +21,8 @@ use super::graph::Graph;
 use super::region::{Region, Stopped, bits, possible_movers};
 use crate::model::Ending;
 use fabius_base::Cancel;
-use std::collections::{HashSet, VecDeque};
+use rustc_hash::FxHashSet;
+use std::collections::VecDeque;
 
 /// Whoever may cancel is asked whenever this many states were attracted.
 const STATES_PER_LOOK: usize = 4096;
@@ -186,7 +187,7 @@ impl Strategy {
     /// The states that are met, each with the goal that is next there.
     pub fn reached(&self, goals: &Goals<'_>) -> Vec<(u32, usize)> {
         let mut reached = vec![(0, 0)];
-        let mut seen: HashSet<(u32, usize)> = HashSet::from([(0, 0)]);
+        let mut seen: FxHashSet<(u32, usize)> = FxHashSet::from_iter([(0, 0)]);
         let mut next = 0;
         while let Some(&(state, goal)) = reached.get(next) {
             next += 1;

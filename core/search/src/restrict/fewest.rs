@@ -28,8 +28,9 @@ use super::region::{Region, Stopped, add_movers_ahead, bits};
 use super::waits::{Arrangements, Site, Vocabulary, Wait, held};
 use crate::model::Ending;
 use fabius_base::Cancel;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// A refutation that needs more macro steps to be forbidden is not remembered.
@@ -124,12 +125,12 @@ pub struct Problem<'g> {
 #[derive(Default)]
 struct Known {
     waits: Vec<Wait>,
-    numbers: HashMap<Wait, u32>,
+    numbers: FxHashMap<Wait, u32>,
     /// Of each wait: the refutations with a step that it forbids, as bits.
     hits: Vec<Vec<u64>>,
     refutations: Vec<Refutation>,
     /// The waits that hold back a process in an arrangement.
-    holding: HashMap<(u32, u8), WaysOut>,
+    holding: FxHashMap<(u32, u8), WaysOut>,
     /// Of each wait: whether all sets with it were tried that could be tried now.
     is_done: Vec<bool>,
 }
@@ -337,7 +338,7 @@ impl<'g> Problem<'g> {
 
     /// The waits that forbid some step of a run, those of its last steps first.
     fn ways_out(&mut self, run: &[(u32, u32)]) -> WaysOut {
-        let (mut ways, mut seen) = (Vec::new(), HashSet::new());
+        let (mut ways, mut seen) = (Vec::new(), FxHashSet::default());
         for &(state, group) in run.iter().rev() {
             for mover in self.graph.group(group as usize).movers.into_iter().flatten() {
                 let holding = self.holding(state, mover);
@@ -426,7 +427,7 @@ impl<'g> Problem<'g> {
     /// lead elsewhere: without them none of these processes moves.
     fn kept_from(&mut self, lost: u64, from: u32) -> Vec<MacroStep> {
         let Self { graph, safe_movers, arrangements, walk, .. } = self;
-        let (mut inside, mut order) = (HashSet::from([from]), vec![from]);
+        let (mut inside, mut order) = (FxHashSet::from_iter([from]), vec![from]);
         let mut next = 0;
         while let Some(&state) = order.get(next) {
             next += 1;

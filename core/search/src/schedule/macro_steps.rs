@@ -9,7 +9,7 @@
 
 use super::Situation;
 use crate::model::{Ending, Marks, Next, ProcessSet, Processes};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::collections::hash_map::Entry;
 use std::ops::{ControlFlow, Range};
 
@@ -170,7 +170,7 @@ pub struct MacroStepLister<Label> {
     /// Words of the transient members.
     words: Vec<u32>,
     /// The transient members, by process, marks and visible words.
-    seen: HashMap<Passed, usize>,
+    seen: FxHashMap<Passed, usize>,
     /// From which member to which that was there already.
     rejoining: Vec<(usize, usize)>,
     successor: Vec<u32>,
@@ -198,7 +198,7 @@ impl<Label: Copy> MacroStepLister<Label> {
         Self {
             members: Vec::new(),
             words: Vec::new(),
-            seen: HashMap::new(),
+            seen: FxHashMap::default(),
             rejoining: Vec::new(),
             successor: Vec::new(),
             transient: 0,

@@ -6,7 +6,7 @@
 //! most. A sample of the states tells how many pairs there are.
 
 use super::dictionary::Dictionary;
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// Above this many fields, neighbours are joined unseen: they belong to the same process or array.
 const FIELDS_MAX: usize = 128;
@@ -29,7 +29,7 @@ pub fn choose(columns: Vec<(Vec<u32>, u32)>, bits: u32, pairs_max: u32) -> Vec<(
     let mut present: Vec<usize> = (0..columns.len()).collect();
     let mut counter = Counter::default();
     let mut joins = Vec::new();
-    let mut known = HashMap::new();
+    let mut known = FxHashMap::default();
     while present.len() > FIELDS_MAX {
         let mut halved = Vec::new();
         for neighbours in present.chunks(2) {
@@ -63,7 +63,7 @@ pub fn choose(columns: Vec<(Vec<u32>, u32)>, bits: u32, pairs_max: u32) -> Vec<(
 fn fewest_pairs(
     columns: &[Column],
     present: &[usize],
-    known: &mut HashMap<(usize, usize), u32>,
+    known: &mut FxHashMap<(usize, usize), u32>,
     counter: &mut Counter,
 ) -> (u32, (usize, usize)) {
     let mut order = present.to_vec();

@@ -31,7 +31,8 @@ use crate::store::{Class, Store};
 use fabius_base::StopReason;
 use graph::{Edge, Graph, Listed, Node, Parts, may_take};
 use history::{History, PROCESSES_MAX};
-use std::collections::{HashMap, VecDeque};
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
 /// Cycles are looked for once this many states are listed, …
@@ -185,7 +186,7 @@ impl<M: Processes, O: Observer<M::Label, M::Fault>> Search<'_, M, O> {
         let distance = self.graph.nodes[start as usize].distance;
         let history = History::start(self.question, self.graph.nodes[start as usize].processes);
         let mut places = vec![Place { node: start, history, steps: 0, parent: (0, 0) }];
-        let mut seen = HashMap::from([((start, history), 0)]);
+        let mut seen = FxHashMap::from_iter([((start, history), 0)]);
         let mut open = VecDeque::from([0_u32]);
         while let Some(number) = open.pop_front() {
             self.pause()?;

@@ -46,7 +46,8 @@ use crate::snapshot::{Phase, SearchSnapshot};
 use crate::store::{Class, Inserted, Store};
 use fabius_base::StopReason;
 use product::{Pair, Queue, Schedules, States};
-use std::collections::{HashMap, VecDeque};
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
 use std::ops::ControlFlow;
 
 /// The observer is asked whether it wants to see something once for this many pairs.
@@ -88,7 +89,7 @@ struct Exact<'a, M: Processes, D: Scheduler<M::Label>, O> {
     /// Of each pair that was ever queued, by its number.
     origins: Vec<Origin>,
     /// State and schedule of all pairs in `now` and of those that were there, each with the fewest choices so far.
-    settled: HashMap<(u32, u32), u32>,
+    settled: FxHashMap<(u32, u32), u32>,
     now: Queue,
     later: VecDeque<Pair>,
     bounding: &'a IterativeDelayBounding,
@@ -132,7 +133,7 @@ where
             states: States::new(hidden),
             schedules: Schedules::default(),
             origins: Vec::new(),
-            settled: HashMap::new(),
+            settled: FxHashMap::default(),
             now: Queue::default(),
             later: VecDeque::new(),
             bounding,

@@ -4,7 +4,8 @@ use crate::model::ProcessSet;
 use crate::numbered_states::NumberedStates;
 use crate::schedule::Situation;
 use crate::store::Class;
-use std::collections::{HashMap, VecDeque};
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
 use std::hash::Hash;
 
 /// A state of system and scheduler, as it was queued.
@@ -113,12 +114,12 @@ impl States {
 /// The states of the scheduler, by number.
 pub(super) struct Schedules<State> {
     pub(super) list: Vec<State>,
-    numbers: HashMap<State, u32>,
+    numbers: FxHashMap<State, u32>,
 }
 
 impl<State> Default for Schedules<State> {
     fn default() -> Self {
-        Self { list: Vec::new(), numbers: HashMap::new() }
+        Self { list: Vec::new(), numbers: FxHashMap::default() }
     }
 }
 

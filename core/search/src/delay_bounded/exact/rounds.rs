@@ -9,7 +9,7 @@ use crate::model::{ProcessSet, Processes};
 use crate::outcome::{Halt, ViolationKind};
 use crate::schedule::{MacroSteps, Scheduler};
 use fabius_base::StopReason;
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 use std::ops::ControlFlow;
 
 impl<M, D, O> ByRounds for Exact<'_, M, D, O>
@@ -91,7 +91,7 @@ where
         nodes.iter_mut().zip(&snapshot.waiting).for_each(|(node, waiting)| node.waiting = *waiting);
         self.states.open = nodes.iter().filter(|node| !node.waiting.is_empty()).count() as u64;
         // All but those that need another delay were queued at some time; those that never were are settled with fewer choices.
-        let later: HashSet<u32> = snapshot.later.iter().copied().collect();
+        let later: FxHashSet<u32> = snapshot.later.iter().copied().collect();
         for pair in pairs.iter().filter(|pair| !later.contains(&pair.number)) {
             let fewest = self.settled.entry(pair.key()).or_insert(pair.choices);
             *fewest = pair.choices.min(*fewest);

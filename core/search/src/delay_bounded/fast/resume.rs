@@ -10,7 +10,7 @@ use crate::position::Position;
 use crate::schedule::Scheduler;
 use crate::store::{Class, Store};
 use fabius_base::StopReason;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::ControlFlow;
 
 /// What a snapshot holds of a call, with the macro step to look at next.
@@ -48,7 +48,7 @@ where
     pub(super) fn resume_from(&mut self, snapshot: &FastSnapshot) -> Result<ControlFlow<StopReason>, Unusable> {
         let waiting = snapshot.now.iter().chain(&snapshot.later).map(|waiting| waiting.number).collect();
         let mut again =
-            Again { store: &mut *self.store, position: &mut self.stack.position, waiting, aside: HashMap::new() };
+            Again { store: &mut *self.store, position: &mut self.stack.position, waiting, aside: FxHashMap::default() };
         let mut lister = Relister {
             listing: &mut self.listing,
             scheduler: self.scheduler,
@@ -93,13 +93,13 @@ where
 }
 
 /// States by their numbers, with the state of the scheduler in which they were met.
-type Aside<State> = HashMap<u32, (Vec<u32>, State)>;
+type Aside<State> = FxHashMap<u32, (Vec<u32>, State)>;
 
 /// Puts every state of a snapshot into the store, and those that wait aside.
 struct Again<'s, S, State> {
     store: &'s mut S,
     position: &'s mut Position,
-    waiting: HashSet<u32>,
+    waiting: FxHashSet<u32>,
     aside: Aside<State>,
 }
 

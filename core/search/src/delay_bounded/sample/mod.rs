@@ -29,7 +29,7 @@ use crate::snapshot::{Phase, SearchSnapshot};
 use crate::store::Exactness;
 use crate::toy::Random;
 use fabius_base::StopReason;
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 use std::ops::ControlFlow;
 
 /// Runs are not cut off before this many macro steps, …
@@ -272,7 +272,7 @@ where
 
     /// The macro steps that the scheduler takes by itself until it comes to an end or repeats itself.
     fn undisturbed(&mut self, initial: &[u32]) -> ControlFlow<Halt, u64> {
-        let mut seen = HashSet::new();
+        let mut seen = FxHashSet::default();
         self.listing
             .list(initial, &mut self.macro_steps, &mut self.statistics, false, self.observer)
             .map_break(Halt::Stopped)?;

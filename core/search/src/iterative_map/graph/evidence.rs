@@ -4,7 +4,8 @@ use super::Graph;
 use crate::delay_bounded::DelayObserver;
 use crate::model::Processes;
 use crate::schedule::Scheduler;
-use std::collections::{HashMap, VecDeque};
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
 
 impl<M, D, O> Graph<'_, M, D, O>
 where
@@ -14,7 +15,7 @@ where
 {
     /// A path over edges that cycles may use from one state to another, of at least one edge; the sources and macro steps of the edges.
     pub fn path(&self, from: u32, to: u32) -> Option<Vec<(u32, u32)>> {
-        let mut before: HashMap<u32, (u32, u32)> = HashMap::new();
+        let mut before: FxHashMap<u32, (u32, u32)> = FxHashMap::default();
         let mut queue = VecDeque::from([from]);
         while let Some(state) = queue.pop_front() {
             for edge in self.edges[state as usize].iter().filter(|edge| edge.follow()) {
@@ -32,7 +33,7 @@ where
     }
 }
 
-fn trace_back(before: &HashMap<u32, (u32, u32)>, from: u32, to: u32) -> Vec<(u32, u32)> {
+fn trace_back(before: &FxHashMap<u32, (u32, u32)>, from: u32, to: u32) -> Vec<(u32, u32)> {
     let mut path = Vec::new();
     let mut at = to;
     loop {

@@ -13,7 +13,7 @@ use crate::parallel::share_out::share_out;
 use crate::store::pages::{Pages, SharedLine, prefetch};
 use crate::store::quotient::{Lines, Mixer, lines_min_log};
 use crate::sync::{self, AtomicU64, LOOM, Mutex};
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
 
@@ -44,7 +44,7 @@ struct Segment {
     lines: Pages<SharedLine>,
     places: Lines,
     /// Numbers whose line was full, or of which too much is left.
-    side: Mutex<HashSet<u64>>,
+    side: Mutex<FxHashSet<u64>>,
 }
 
 impl SharedCompact {
@@ -268,7 +268,7 @@ mod tests {
             let mut table = SharedCompact::with_room(bits, 1 << 17);
             let mut random = Random::new(1);
             let numbers: Vec<u64> = (0..600_000).map(|_| random.next_u64() >> (64 - bits)).collect();
-            let mut known = HashSet::new();
+            let mut known = FxHashSet::default();
             let (mut sum, mut samples) = (0.0, 0.0);
             for (i, &number) in numbers.iter().enumerate() {
                 let new = known.insert(number);
@@ -282,7 +282,7 @@ mod tests {
                 }
             }
             assert!(numbers.iter().all(|&number| !table.insert(number)));
-            let mut found = HashSet::new();
+            let mut found = FxHashSet::default();
             (0..SEGMENTS).for_each(|segment| table.each_in(segment, |number| assert!(found.insert(number))));
             assert_eq!(found, known);
             if bits < 47 {

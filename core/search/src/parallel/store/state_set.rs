@@ -2,20 +2,20 @@
 
 use super::keys::SharedKeys;
 use super::{Access, Key};
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 use std::hash::Hash;
 
 /// A set of states, each with something that tells it from others with the same key.
 #[derive(Debug)]
 pub(in super::super) struct StateSet<T = ()> {
     /// In the layouts of `epoch`.
-    states: HashSet<(Key, T)>,
+    states: FxHashSet<(Key, T)>,
     epoch: u32,
 }
 
 impl<T> Default for StateSet<T> {
     fn default() -> Self {
-        Self { states: HashSet::new(), epoch: 0 }
+        Self { states: FxHashSet::default(), epoch: 0 }
     }
 }
 
