@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The flags that keep a search.
+// The flags that keep a search.
 #[derive(Args, Debug, Clone, Default)]
 pub struct CheckpointFlags {
     /// Write a checkpoint of the search to this file, after each round and at its end; with --processes or --hosts now and then, at the end of a

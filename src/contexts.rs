@@ -33,7 +33,7 @@ Exit codes:
 /// States explored for each context, unless somebody chose otherwise.
 const STATES_MAX: u64 = 100_000;
 
-/// The flags of `fabius contexts`.
+// The flags of `fabius contexts`.
 #[derive(Args, Debug, Clone)]
 #[command(after_help = HELP)]
 pub struct Contexts {

@@ -42,7 +42,7 @@ const STOPS_MAX: usize = 5;
 /// … each with at most this many characters.
 const STATEMENT_MAX: usize = 30;
 
-/// The flags of `fabius cost`.
+// The flags of `fabius cost`.
 #[derive(Args, Debug, Clone)]
 #[command(after_help = HELP)]
 pub struct CostFlags {

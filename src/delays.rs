@@ -8,7 +8,7 @@ use fabius_engine::settings::{
 use fabius_project::config::own_schedulers;
 use std::path::Path;
 
-/// The flags.
+// The flags.
 #[derive(Args, Debug, Clone, Default)]
 pub struct DelayFlags {
     /// Explore runs by increasing number of scheduler delays. Schedulers: `rtc` (run to completion), `rr` (round-robin),

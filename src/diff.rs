@@ -28,7 +28,7 @@ Exit codes:
   3  the input is faulty (a model, a file or a flag), or the output cannot be written
   4  an internal error of fabius";
 
-/// The flags of `fabius diff`.
+// The flags of `fabius diff`.
 #[derive(Args, Debug, Clone)]
 #[command(after_help = HELP)]
 pub struct Diff {

@@ -37,7 +37,7 @@ Exit codes:
   3  the input is faulty (the model, the pattern, a file or a flag), or the output cannot be written
   4  an internal error of fabius";
 
-/// The flags of `fabius find`.
+// The flags of `fabius find`.
 #[derive(Args, Debug, Clone)]
 #[command(after_help = HELP)]
 pub struct Find {

@@ -26,7 +26,7 @@ Exit codes:
   3  the input is faulty (the model, a file or a flag), or the output cannot be written
   4  an internal error of fabius";
 
-/// The flags of `fabius graph`.
+// The flags of `fabius graph`.
 #[derive(Args, Debug, Clone)]
 #[command(after_help = HELP)]
 pub struct Graph {

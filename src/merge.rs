@@ -22,7 +22,7 @@ Exit codes:
   2  no violation was found
   3  a report is missing, damaged or of another check, or the output cannot be written";
 
-/// The flags of `fabius merge`.
+// The flags of `fabius merge`.
 #[derive(Args, Debug, Clone)]
 #[command(after_help = HELP)]
 pub struct Merge {

@@ -34,7 +34,7 @@ const TEXT_MAX: usize = 44;
 /// This many killed mutants are shown.
 const KILLED_SHOWN_MAX: usize = 30;
 
-/// The flags of `fabius mutate`.
+// The flags of `fabius mutate`.
 #[derive(Args, Debug, Clone)]
 #[command(after_help = HELP)]
 pub struct Mutate {

@@ -27,7 +27,7 @@ Exit codes:
   3  the input is faulty (the model, the pins or a flag), or the output cannot be written
   4  an internal error of fabius";
 
-/// The flags of `fabius pin`.
+// The flags of `fabius pin`.
 #[derive(Args, Debug, Clone)]
 #[command(after_help = HELP)]
 pub struct PinFlags {

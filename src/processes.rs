@@ -12,7 +12,7 @@ use std::path::PathBuf;
 #[cfg(unix)]
 use std::sync::Arc;
 
-/// Who searches.
+// Who searches.
 #[derive(Args, Debug, Clone)]
 pub struct ProcessFlags {
     /// Number of worker processes on this machine, each with a part of the visited set: breadth-first search or, with

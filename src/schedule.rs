@@ -33,7 +33,7 @@ Exit codes:
   3  the input is faulty (the model, a file or a flag), or the output cannot be written
   4  an internal error of fabius";
 
-/// The flags of `fabius schedule`.
+// The flags of `fabius schedule`.
 #[derive(Args, Debug, Clone)]
 #[command(after_help = HELP)]
 pub struct Schedule {

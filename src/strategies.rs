@@ -86,6 +86,8 @@ fn every_flag_is_combined_with_the_others() {
     let check = command.find_subcommand("check").expect("there is a command `check`");
     let long = |flag: &clap::Arg| match flag.get_short() {
         Some('D') => Some("--define".to_owned()),
+        // Of any command.
+        Some('h' | 'V') => None,
         _ => flag.get_long().map(|long| format!("--{long}")),
     };
     let mut flags: Vec<String> = check.get_arguments().filter_map(long).collect();

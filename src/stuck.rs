@@ -38,7 +38,7 @@ const CANDIDATES_SHOWN_MAX: usize = 10;
 /// This many runs are shown with their steps.
 const RUNS_SHOWN_MAX: usize = 5;
 
-/// The flags of `fabius stuck`.
+// The flags of `fabius stuck`.
 #[derive(Args, Debug, Clone)]
 #[command(after_help = HELP)]
 pub struct Stuck {

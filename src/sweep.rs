@@ -21,7 +21,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The flags of a sweep.
+// The flags of a sweep.
 #[derive(Args, Debug, Clone, Default)]
 pub struct SweepFlags {
     /// Check the model with each of these values of a macro, as -D NAME=VALUE does, and show a table, with the states that the next

@@ -14,7 +14,7 @@ served, by a process for each partition that the file of hosts names.
 
 Without a key, only a loopback address is listened to.";
 
-/// The flags of `fabius worker`.
+// The flags of `fabius worker`.
 #[derive(Args, Debug)]
 #[command(after_help = HELP)]
 pub struct Worker {

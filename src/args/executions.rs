@@ -16,7 +16,7 @@ Exit codes:
   3  the input is faulty (the model, a file or a flag), or the output cannot be written
   4  an internal error of fabius";
 
-/// The flags of `fabius executions`.
+// The flags of `fabius executions`.
 #[derive(Args, Debug, Clone)]
 #[command(after_help = HELP, group(clap::ArgGroup::new("view").args(["show", "tree"])))]
 pub struct Executions {

@@ -58,7 +58,8 @@ pub struct Cli {
 
 /// What to do.
 #[derive(Subcommand, Debug)]
-// The flags of the others are not needed: making them took a tenth of the time of a check of a small model.
+// The flags of the others are not needed: making them took a tenth of the time of a check of a small model. Flags are made last then, and
+// what `///` says of a structure of flags would take the place of what is said of the command here; so such structures have `//`.
 #[command(defer = true)]
 pub enum Command {
     /// Check models: assertions, deadlocks, runtime errors, livelocks, acceptance cycles and formulas.
@@ -133,7 +134,7 @@ pub enum Command {
     Man,
 }
 
-/// The properties to check and the searches to run: the flags that `check` and `explore` share.
+// The properties to check and the searches to run: the flags that `check` and `explore` share.
 #[derive(Args, Debug, Clone)]
 pub struct Question {
     /// Define a macro, as `#define NAME VALUE` before the first line would (1 without a value).
@@ -179,7 +180,7 @@ pub struct Question {
     pub max_memory: Option<u64>,
 }
 
-/// The flags of `fabius explore`.
+// The flags of `fabius explore`.
 #[derive(Args, Debug, Clone)]
 pub struct Explore {
     /// A Promela model.
@@ -230,7 +231,7 @@ pub enum ThemeKind {
     None,
 }
 
-/// The flags of `fabius watch`.
+// The flags of `fabius watch`.
 #[derive(Args, Debug, Clone)]
 pub struct Watch {
     /// Models, or folders with models.
@@ -254,7 +255,7 @@ pub struct Watch {
     pub once: bool,
 }
 
-/// The flags of `fabius lsp`.
+// The flags of `fabius lsp`.
 #[derive(Args, Debug, Clone)]
 pub struct Lsp {
     /// Use standard input and output (the default; some clients pass this flag).
@@ -262,7 +263,7 @@ pub struct Lsp {
     pub stdio: bool,
 }
 
-/// The flags of `fabius check`.
+// The flags of `fabius check`.
 #[derive(Args, Debug, Clone)]
 #[command(after_help = EXIT_CODES)]
 pub struct Check {

@@ -15,7 +15,7 @@ use std::collections::HashSet;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// The flags about a baseline.
+// The flags about a baseline.
 #[derive(Args, Debug, Clone, Default)]
 pub struct BaselineFlags {
     /// Fail only for violations that this file does not have: a report of an earlier check (--json), or what

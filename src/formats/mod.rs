@@ -28,7 +28,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// The flags that choose what a check prints.
+// The flags that choose what a check prints.
 #[derive(Args, Debug, Clone, Default)]
 pub struct FormatFlags {
     /// Format of the output (default: text).
