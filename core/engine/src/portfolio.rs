@@ -192,7 +192,9 @@ pub(crate) struct Portfolio<'a> {
     may_join: bool,
     /// What went wrong in Fabius itself in a search for several invariants.
     failure: Option<String>,
-    /// What there is to say of variables that only grow, once some path is so long that it was asked for.
+    /// In some pause, most of what was stored was one path.
+    has_long_path: bool,
+    /// What there is to say of variables that only grow, once it was asked for.
     growth: Option<Vec<Finding>>,
 }
 
@@ -206,7 +208,7 @@ impl<'a> Portfolio<'a> {
     ) -> Self {
         let whatever_threads = Settings { threads: ThreadCount::default(), ..settings.clone() };
         let may_join = leaves_open(&whatever_threads) && settings.prune.is_none();
-        Self { loaded, program, settings, properties, held_bytes: 0, may_join, failure: None, growth: None }
+        Self { loaded, program, settings, properties, held_bytes: 0, may_join, failure: None, has_long_path: false, growth: None }
     }
 
     /// Decides the properties as far as the limits go; what is known of each, in their order.
@@ -370,9 +372,10 @@ impl<'a> Portfolio<'a> {
             self.properties[run.index].pauses_had = pause + 1;
             run.decided = self.turns(pause, run, outer);
             let Progress { states, depth, .. } = run.meter.last;
-            // Most of what was stored is one path, and it does not end soon.
-            if 0 < pause && run.decided.is_none() && states <= 2 * depth && self.growth.is_none() {
-                self.growth = Some(growth(self.program, outer.cancel));
+            self.has_long_path |= 0 < pause && states <= 2 * depth;
+            // One that is as long as that does not end soon; sooner it is not worth the time.
+            if 1 < pause && run.decided.is_none() {
+                self.look_for_growth(outer.cancel);
             }
         }
         if run.decided.is_some() || run.last == Some(pause) {
@@ -390,6 +393,13 @@ impl<'a> Portfolio<'a> {
         }
         self.held_bytes -= held;
         run.paused.set(run.paused.get() + ((outer.now)() - began));
+    }
+
+    /// Looks for values that only grow, where a path is long and nobody has looked yet.
+    fn look_for_growth(&mut self, cancel: &Cancel) {
+        if self.has_long_path && self.growth.is_none() && cancel.requested().is_none() {
+            self.growth = Some(growth(self.program, cancel));
+        }
     }
 
     /// Lets the main searches of the other properties that are open go on to a pause.
@@ -482,6 +492,9 @@ impl<'a> Portfolio<'a> {
 
     /// Ends the search for what violates a property, and tells of it.
     fn finish(&mut self, index: usize, checked: Checked, context: &mut CheckContext<'_>) {
+        if checked.report.verdict == Verdict::Undecided {
+            self.look_for_growth(context.cancel);
+        }
         let limits = self.beside(self.settings.limits);
         let property = &mut self.properties[index];
         let mut checked = match property.furthest.take() {
