@@ -228,7 +228,8 @@ impl Sweep<'_> {
         let unread = |why: StopReason| {
             (Cell::unchecked(named.clone(), Unfinished::Abandoned(why).sentence().to_owned()), exit::UNDECIDED)
         };
-        let loaded = match check::load(path, &question, &check::settings(args), &cancel) {
+        let fixed_macros = named.keys().cloned().collect();
+        let loaded = match check::load(path, &question, &Settings { fixed_macros, ..check::settings(args) }, &cancel) {
             Ok(loaded) => loaded,
             Err(why) => return Ok(unread(why)),
         };
@@ -255,9 +256,7 @@ fn refuse_without_effect(loaded: &Loaded, parameters: &[Parameter]) -> Result<()
         NoEffect::Unused => format!("error: the model does not use {name}, so --sweep {name} has no effect"),
         NoEffect::Defined(finding) => {
             let _ = write!(anstream::stderr(), "{}", text::findings(&loaded.map, std::slice::from_ref(finding)));
-            format!(
-                "error: the model defines {name} itself, so --sweep {name} has no effect\nhelp: write `#ifndef {name}` before the definition and `#endif` after it"
-            )
+            format!("error: the model defines {name} with arguments, so --sweep {name} has no effect")
         }
     });
     Err(exit::FAULTY)

@@ -109,6 +109,20 @@ fn where_a_limit_was_reached_larger_values_are_not_checked_and_named() {
 }
 
 #[test]
+fn a_value_that_the_model_itself_defines_gives_way() {
+    let states = |text: &str| {
+        let table = json(&on(text, &["--sweep", "N=2..4", "--json"]).expect(0));
+        let cells = table["cells"].as_array().expect("cells").clone();
+        cells.into_iter().map(|cell| cell["properties"][0]["states"].as_u64()).collect::<Vec<_>>()
+    };
+    let counts = "byte x; active proctype P() { do :: x < N -> x++ :: else -> break od }";
+    let guarded = states(&format!("#ifndef N\n#define N 9\n#endif\n{counts}"));
+    assert!(guarded[0].is_some() && guarded[0] < guarded[1] && guarded[1] < guarded[2], "{guarded:?}");
+    assert_eq!(states(&format!("#define N 9\n{counts}")), guarded);
+    assert_eq!(states(&format!("#define N 9\n#undef N\n#define N (4 + 5)\n{counts}")), guarded);
+}
+
+#[test]
 fn what_makes_no_sense_is_refused() {
     let refused = |text: &str, args: &[&str], why: &str| {
         let run = on(text, args).expect(3);
@@ -120,7 +134,11 @@ fn what_makes_no_sense_is_refused() {
     refused(RING, &["--sweep", "N=3..2"], "3..2 has no value");
     refused(RING, &["--sweep", "N=1..100", "--sweep", "M=1..101"], "at most 10 000 are checked");
     refused(RING, &["--sweep", "K=1..2"], "the model does not use K");
-    refused("#define N 3\nbyte x[N]; active proctype P() { x[0] = 1 }", &["--sweep", "N=2..3"], "defines N itself");
+    refused(
+        "#define N(x) x\nbyte x; active proctype P() { x = N(1) }",
+        &["--sweep", "N=2..3"],
+        "defines N with arguments",
+    );
     refused(RING, &["--sweep-timeout", "3"], "--sweep");
     for flag in [
         "--trail",

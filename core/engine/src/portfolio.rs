@@ -208,7 +208,17 @@ impl<'a> Portfolio<'a> {
     ) -> Self {
         let whatever_threads = Settings { threads: ThreadCount::default(), ..settings.clone() };
         let may_join = leaves_open(&whatever_threads) && settings.prune.is_none();
-        Self { loaded, program, settings, properties, held_bytes: 0, may_join, failure: None, has_long_path: false, growth: None }
+        Self {
+            loaded,
+            program,
+            settings,
+            properties,
+            held_bytes: 0,
+            may_join,
+            failure: None,
+            has_long_path: false,
+            growth: None,
+        }
     }
 
     /// Decides the properties as far as the limits go; what is known of each, in their order.

@@ -133,7 +133,7 @@ pub fn not_worth_trying(parameters: &[Parameter], values: &[i64], before: Option
 pub enum NoEffect<'l> {
     /// The model does not use it.
     Unused,
-    /// The model defines it itself, as this finding says.
+    /// The model defines it with arguments, as this finding says.
     Defined(&'l Finding),
 }
 

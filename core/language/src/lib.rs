@@ -92,6 +92,8 @@ pub struct ReadRequest<'a> {
     pub file: FileId,
     /// Names and values of macros that exist before the first line; an empty value means 1.
     pub defines: &'a [(String, String)],
+    /// Those of them whose values count whatever the text defines.
+    pub fixed: &'a [String],
     /// Formulas that are not written in the model, as if they stood at its end.
     pub formulas: &'a [OutsideFormula],
 }

@@ -27,7 +27,7 @@ impl Parsed {
 /// Reads the model in `file`. `defines` are macros as from a command line (an empty value means 1);
 /// `loader` finds the text of included files, which are added to `map`.
 pub fn parse(map: &mut SourceMap, file: FileId, defines: &[(String, String)], loader: &mut dyn Loader) -> Parsed {
-    parse_with(map, &ReadRequest { file, defines, formulas: &[] }, loader, &Cancel::new())
+    parse_with(map, &ReadRequest { file, defines, fixed: &[], formulas: &[] }, loader, &Cancel::new())
 }
 
 /// Reads a model with formulas that are not written in it, as if each stood in an `ltl` block at its end: names

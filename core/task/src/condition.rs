@@ -29,7 +29,7 @@ pub fn condition(loaded: &Loaded, program: &Program, text: &str) -> Result<Expr,
     let file = map.add_file(main.name.clone(), main.text.clone());
     let asked = OutsideFormula { name: NAME.to_owned(), file: map.add_file("<condition>", text) };
     let (mine, source) = (asked.file, &*loaded.source);
-    let request = ReadRequest { file, defines: &source.defines, formulas: &[asked] };
+    let request = ReadRequest { file, defines: &source.defines, fixed: &source.fixed, formulas: &[asked] };
     let read = loaded.language().read(&mut map, &request, &mut Again(source), &Cancel::new());
     let about =
         |finding: &&Finding| finding.is_error() && finding.span().is_none_or(|span| map.user_span(span).file == mine);

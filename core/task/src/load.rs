@@ -68,6 +68,8 @@ pub struct Project {
 pub struct Source {
     /// Names and values of macros that exist before the first line.
     pub defines: Vec<(String, String)>,
+    /// Those of them whose values count whatever the text defines.
+    pub fixed: Vec<String>,
     /// What was included.
     pub included: Vec<Included>,
 }
@@ -233,9 +235,10 @@ fn read(
         .collect();
     let mut includer = Includer { include, included: Vec::new() };
     let language = language_of(name);
-    let request = ReadRequest { file, defines, formulas: &formulas };
+    let request = ReadRequest { file, defines, fixed: &settings.fixed_macros, formulas: &formulas };
     let ReadText { syntax, mut findings } = language.read(&mut map, &request, &mut includer, cancel);
-    let source = Arc::new(Source { defines: defines.to_vec(), included: includer.included });
+    let fixed = settings.fixed_macros.clone();
+    let source = Arc::new(Source { defines: defines.to_vec(), fixed, included: includer.included });
     let mut program = None;
     if !findings.iter().any(Finding::is_error) {
         let form = if settings.optimize { Form::Optimized } else { Form::AsWritten };

@@ -330,6 +330,7 @@ impl Part {
         let mut include = |includer: &str, written: &str| self.source.include(includer, written);
         let settings = Settings {
             formulas: self.formulas.clone(),
+            fixed_macros: self.source.fixed.clone(),
             optimize: self.optimize,
             cut_ranges: self.cut_ranges,
             ..Settings::default()

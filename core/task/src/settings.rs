@@ -65,6 +65,8 @@ pub struct Settings {
     pub schedule: bool,
     /// How much is done to find out which parts of a proved formula the model never needs.
     pub vacuity: VacuityExtent,
+    /// Macros whose values are given from outside and count whatever the text defines.
+    pub fixed_macros: Vec<String>,
     /// Formulas of linear temporal logic to check beside those of the model.
     pub formulas: Vec<String>,
     /// Which infinite runs count as violations.
@@ -135,6 +137,7 @@ impl Default for Settings {
             hints: false,
             schedule: false,
             vacuity: VacuityExtent::default(),
+            fixed_macros: Vec::new(),
             formulas: Vec::new(),
             fairness: Fairness::default(),
             cycles: Cycles::default(),

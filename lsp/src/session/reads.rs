@@ -72,7 +72,7 @@ impl Session {
     pub(super) fn unread(&self, name: &str, text: String) -> UnreadText {
         let defines = self.documents.get(name).map_or_else(Vec::new, |document| document.options.defines.clone());
         let open = self.documents.iter().map(|(name, document)| (name.clone(), document.text.clone())).collect();
-        UnreadText { name: name.to_owned(), text, defines, open }
+        UnreadText { name: name.to_owned(), text, defines, fixed: Vec::new(), open }
     }
 
     /// What was read of a document or of a model that includes it, or would if it were there, must be read again.

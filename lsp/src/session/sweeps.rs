@@ -61,15 +61,16 @@ fn checked(
     let mut text = text.clone();
     text.defines.retain(|(name, _)| !named.contains_key(name));
     text.defines.extend(named.iter().map(|(name, value)| (name.clone(), value.to_string())));
+    text.fixed = named.keys().cloned().collect();
     let Ok((loaded, _)) = text.read(true, cancel) else {
         return Ok(Cell::unchecked(named, "the time allowed for all was used up".to_owned()));
     };
     if let Some((Parameter { name, .. }, why)) = without_effect(&loaded, parameters) {
         return Err(Answer::Refused(match why {
             NoEffect::Unused => format!("the model does not use {name}, so its values have no effect"),
-            NoEffect::Defined(_) => format!(
-                "the model defines {name} itself, so its values have no effect: write `#ifndef {name}` before the definition and `#endif` after it"
-            ),
+            NoEffect::Defined(_) => {
+                format!("the model defines {name} with arguments, so its values have no effect")
+            }
         }));
     }
     if let Some(error) = loaded.findings.iter().find(|finding| finding.is_error()) {

@@ -19,6 +19,8 @@ pub struct UnreadText {
     pub text: String,
     /// Macros that exist before the first line.
     pub defines: Vec<(String, String)>,
+    /// Those of them whose values count whatever the text defines.
+    pub fixed: Vec<String>,
     /// The texts that somebody works on; they count instead of the files of these names.
     pub open: BTreeMap<String, Rope>,
 }
@@ -38,7 +40,7 @@ impl UnreadText {
             let open = self.open.get(&name).map(Rope::to_string);
             open.or_else(|| files::read_ordinary(&path).ok()).map(|text| (name, text))
         };
-        let settings = Settings { optimize, ..Settings::default() };
+        let settings = Settings { optimize, fixed_macros: self.fixed.clone(), ..Settings::default() };
         let text = ModelText { name: &self.name, text: self.text.clone() };
         let loaded = load_until(cancel, text, &self.defines, &mut include, &settings)?;
         Ok((loaded, asked))

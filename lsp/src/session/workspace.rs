@@ -156,7 +156,7 @@ impl WorkspaceRequest {
             return Some(Arc::clone(known));
         }
         let text = self.text(name)?;
-        let unread = UnreadText { name: name.to_owned(), text, defines, open: self.open.clone() };
+        let unread = UnreadText { name: name.to_owned(), text, defines, fixed: Vec::new(), open: self.open.clone() };
         let (loaded, asked) = unread.read(false, cancel).ok()?;
         let reading = Reading::new(loaded, asked);
         let own = (unread.name.clone(), Some(number_of(&unread.text)));

@@ -215,6 +215,7 @@ impl Preprocessor<'_> {
 
     fn undef_directive(&mut self, word: PpToken, rest: &[PpToken]) {
         match rest.first().filter(|t| t.kind == PpKind::Ident) {
+            Some(name) if self.fixed.contains(&name.symbol) => {}
             Some(name) => {
                 self.macros.remove(&name.symbol);
                 self.builtins.remove(&name.symbol);
@@ -240,7 +241,9 @@ impl Preprocessor<'_> {
             }
             _ => rest,
         };
-        if self.body(body, &mut definition) {
+        // What it says of a macro with arguments is another matter than a value.
+        let counts = definition.parameters.is_some() || !self.fixed.contains(&name.symbol);
+        if self.body(body, &mut definition) && counts {
             self.define(name, definition);
         }
     }

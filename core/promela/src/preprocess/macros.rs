@@ -1,7 +1,7 @@
 //! Macros: what they are, and how a call becomes tokens.
 
 use super::scan::{PpKind, PpToken, Scanner};
-use super::{CALL_COST, Context, Preprocessor};
+use super::{CALL_COST, COMMAND_LINE, Context, Preprocessor};
 use crate::token::Symbol;
 use fabius_base::{Code, Expansion, ExpansionKind, Finding, Span};
 use std::rc::Rc;
@@ -364,7 +364,14 @@ impl Preprocessor<'_> {
             let text = self.names.text(name.symbol);
             let finding = Finding::new(Code::MacroRedefined, format!("macro `{text}` is defined again, differently"));
             let finding = finding.at(name.span, "from here on this counts").at(old.span, "defined first here");
-            self.findings.push(finding.help(format!("write `#undef {text}` before it if this is meant")));
+            let is_given = &*self.map.file(old.span.file).name == COMMAND_LINE;
+            self.findings.push(finding.help(if is_given {
+                format!(
+                    "write `#ifndef {text}` before it and `#endif` after it, so that the value that is given counts"
+                )
+            } else {
+                format!("write `#undef {text}` before it if this is meant")
+            }));
         }
         self.builtins.remove(&name.symbol);
         self.macros.insert(name.symbol, Rc::new(definition));

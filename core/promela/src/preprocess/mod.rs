@@ -77,6 +77,8 @@ pub(crate) struct Preprocessor<'a> {
     builtins: QuickMap<Symbol, builtin::Builtin>,
     /// How often `__COUNTER__` was read.
     counter: u32,
+    /// Macros whose values no text changes.
+    fixed: Vec<Symbol>,
     disabled: QuickMap<Symbol, u32>,
     sources: Vec<Source>,
     contexts: Vec<Context>,
@@ -119,7 +121,7 @@ pub(crate) fn preprocess(
     map: &mut SourceMap,
     names: &mut Interner,
     findings: &mut Vec<Finding>,
-    &ReadRequest { file, defines, formulas }: &ReadRequest<'_>,
+    &ReadRequest { file, defines, fixed, formulas }: &ReadRequest<'_>,
     loader: &mut dyn Loader,
     cancel: &Cancel,
 ) -> Preprocessed {
@@ -145,6 +147,7 @@ pub(crate) fn preprocess(
         loader,
         cancel,
         macros: QuickMap::default(),
+        fixed: Vec::new(),
         disabled: QuickMap::default(),
         sources: Vec::new(),
         contexts: Vec::new(),
@@ -163,11 +166,12 @@ pub(crate) fn preprocess(
     let mut tokens = Vec::new();
     if !defines.is_empty() {
         let text: String = defines.iter().map(|(name, value)| command_line_define(name, value)).collect();
-        let command_line = preprocessor.map.add_file("<command line>", text);
+        let command_line = preprocessor.map.add_file(COMMAND_LINE, text);
         preprocessor.enter(command_line);
         preprocessor.run(&mut tokens);
         tokens.clear();
     }
+    preprocessor.fixed = fixed.iter().map(|name| preprocessor.names.intern(name)).collect();
     preprocessor.enter(file);
     preprocessor.run(&mut tokens);
     for formula in formulas {
@@ -178,6 +182,9 @@ pub(crate) fn preprocess(
     }
     Preprocessed { tokens, inactive: preprocessor.inactive }
 }
+
+/// The name of the text that defines what is given from outside.
+const COMMAND_LINE: &str = "<command line>";
 
 fn command_line_define(name: &str, value: &str) -> String {
     let value = if value.is_empty() { "1" } else { value };

@@ -73,7 +73,7 @@ fn ours(text: &str, loader: &mut dyn Loader) -> Option<Vec<String>> {
     let mut findings: Vec<Finding> = Vec::new();
     let mut map = SourceMap::new();
     let file = map.add_file("test", text);
-    let request = ReadRequest { file, defines: &[], formulas: &[] };
+    let request = ReadRequest { file, defines: &[], fixed: &[], formulas: &[] };
     let pieces = preprocess(&mut map, &mut names, &mut findings, &request, loader, &Cancel::new()).tokens;
     if findings.iter().any(Finding::is_error) {
         return None;

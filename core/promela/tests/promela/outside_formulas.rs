@@ -27,8 +27,12 @@ fn load(model: &str, formula: &str, options: Options) -> (SourceMap, Option<Prog
     let mut map = SourceMap::new();
     let file = map.add_file("model.pml", model);
     let formulas = [OutsideFormula { name: "wanted".into(), file: map.add_file("<--ltl>", formula) }];
-    let parsed =
-        parse_with(&mut map, &ReadRequest { file, defines: &[], formulas: &formulas }, &mut NoLoader, &Cancel::new());
+    let parsed = parse_with(
+        &mut map,
+        &ReadRequest { file, defines: &[], fixed: &[], formulas: &formulas },
+        &mut NoLoader,
+        &Cancel::new(),
+    );
     let lowered = lower(&parsed.model, &map, "model.pml", options);
     let findings = parsed.findings.into_iter().chain(lowered.findings).collect();
     (map, lowered.program, findings)
@@ -94,8 +98,12 @@ fn several_formulas_stand_side_by_side() {
     let mut outside =
         |name: &str, text: &str| OutsideFormula { name: name.into(), file: map.add_file("<--ltl>", text) };
     let formulas = [outside("one", "[] p"), outside("two", "<> q\n")];
-    let parsed =
-        parse_with(&mut map, &ReadRequest { file, defines: &[], formulas: &formulas }, &mut NoLoader, &Cancel::new());
+    let parsed = parse_with(
+        &mut map,
+        &ReadRequest { file, defines: &[], fixed: &[], formulas: &formulas },
+        &mut NoLoader,
+        &Cancel::new(),
+    );
     let program = lower(&parsed.model, &map, "model.pml", Options::ALL).program.unwrap();
     let temporal = program.properties.iter().filter(|p| matches!(p.kind, PropertyKind::Ltl(_)));
     let named: Vec<_> = temporal.map(|p| (p.name.as_str(), map.text(p.span.unwrap()))).collect();
@@ -127,8 +135,12 @@ fn a_name_means_one_property() {
     let mut map = SourceMap::new();
     let file = map.add_file("model.pml", MODEL);
     let formulas = [OutsideFormula { name: "inside".into(), file: map.add_file("<--ltl>", "[] p") }];
-    let parsed =
-        parse_with(&mut map, &ReadRequest { file, defines: &[], formulas: &formulas }, &mut NoLoader, &Cancel::new());
+    let parsed = parse_with(
+        &mut map,
+        &ReadRequest { file, defines: &[], fixed: &[], formulas: &formulas },
+        &mut NoLoader,
+        &Cancel::new(),
+    );
     let lowered = lower(&parsed.model, &map, "model.pml", Options::NONE);
     assert!(lowered.findings.iter().any(|f| f.headline == "there are two properties `inside`"));
 }
