@@ -11,6 +11,8 @@ use std::time::Duration;
 
 /// A message is not longer than this: a model with everything that it includes, or many paths.
 const BYTES_MAX: u32 = 1 << 30;
+/// What a checkpoint says of states that wait is not longer than this: there must be room for more in its message.
+pub(crate) const WAITING_BYTES_MAX: u64 = 1 << 29;
 
 /// What a worker is told.
 #[derive(Serialize, Deserialize)]

@@ -5,7 +5,7 @@
 
 use crate::checkpoint::{hear_ways, tell_ways};
 use crate::exchange::{self, TimelyExchange};
-use crate::message::{self, Done, Found, News, Order, Reason};
+use crate::message::{self, Done, Found, News, Order, Reason, WAITING_BYTES_MAX};
 use crate::sockets::take_over;
 use crate::way_log::WayLog;
 use fabius_base::{Cancel, StopReason};
@@ -155,9 +155,14 @@ impl PartKeeper<WayLog> for Keeper {
     fn keep(&mut self, ways: &mut WayLog, checkpoint: PartCheckpoint) {
         let states = checkpoint.snapshot.states();
         let is_known = tell_ways(ways, self.told, states, |bytes| self.home.tell(&News::Ways(bytes)));
-        self.home.tell(&match is_known {
-            true => News::Kept(Box::new(checkpoint)),
-            false => News::NotKept("a worker cannot read where its states came from".to_owned()),
+        let why_not = match checkpoint.snapshot.waiting_bytes() {
+            _ if !is_known => Some("a worker cannot read where its states came from"),
+            WAITING_BYTES_MAX.. => Some("more states wait in a worker than a checkpoint can hold"),
+            _ => None,
+        };
+        self.home.tell(&match why_not {
+            Some(why) => News::NotKept(why.to_owned()),
+            None => News::Kept(Box::new(checkpoint)),
         });
         (self.told, self.last) = (states, Instant::now());
     }

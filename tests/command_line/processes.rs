@@ -225,7 +225,7 @@ fn what_does_not_go_with_processes_is_refused() {
         &["--delay", "auto", "--delay-mode", "exact"],
         &["--delay", "auto", "--choice-bound", "1"],
         &["--delay", "auto", "--max-depth", "9"],
-        &["--delay", "auto", "--checkpoint", "never.search"],
+        &["--delay", "auto", "--keep-going", "--checkpoint", "never.search"],
     ] {
         let (code, out) = check(&[&["--processes", "2", "--property", "safety", &model], flags].concat());
         assert_eq!(code, 3, "{flags:?}: {out}");

@@ -19,7 +19,7 @@ use std::fmt::{Display, Write};
 use std::sync::Arc;
 
 /// How a file begins; another number means another format.
-const MAGIC: &str = "fabius checkpoint 6";
+const MAGIC: &str = "fabius checkpoint 7";
 /// Ends the lines of text.
 const BLANK: &str = "\n\n";
 const SUM_BYTES: usize = 8;
@@ -188,8 +188,7 @@ pub fn not_kept(settings: &Settings, choice: &Choice, planned: &Planned, kept: O
     let why = match kept {
         _ if !settings.checkpoint_files.is_asked_for() => return None,
         _ if !choice.is_kept() => {
-            "only searches with --delay or --depth-bound and without fairness can be saved, and those for safety with --processes"
-                .to_owned()
+            "only searches with --delay, --depth-bound or --processes and without fairness can be saved".to_owned()
         }
         Some(kept) if kept != name => {
             format!("a checkpoint holds one search, here the one for `{kept}`; `--property {name}` saves this one")

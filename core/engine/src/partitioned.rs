@@ -16,8 +16,8 @@ use fabius_program::{EdgeId, Move, Watch, meaning::Fault};
 use fabius_schedulers::{Overlap, scheduler};
 use fabius_search::checkpoint::CheckpointPolicy;
 use fabius_search::partition::{
-    self, CycleLook, CycleWays, DelayOrder, Exchange, ExchangeError, FIRST_LOOK_STATES, PartSnapshot, Reached, Ways,
-    cycles, delays, reach,
+    self, CycleLook, CycleWays, DelayOrder, Exchange, ExchangeError, FIRST_LOOK_STATES, PartRequest, PartSnapshot,
+    Reached, Ways, cycles, delays, reach,
 };
 use fabius_search::{self as search, Completeness, Outcome, SearchOutcome, Statistics, TreeStore, ViolationKind};
 use fabius_task::internal_error;
@@ -37,6 +37,8 @@ use std::time::Duration;
 
 /// Only the first few runs are made easier to read; that takes time.
 const CALMED_RUNS_MAX: usize = 5;
+/// What every checkpoint of a search by processes depends on.
+pub(crate) const PROCESSES: &str = "the number of processes";
 
 /// Lets several processes search the reachable states, and confirms what they found.
 pub(crate) fn check(job: Job<'_>, processes: usize, context: &mut CheckContext<'_>) -> Checked {
@@ -46,45 +48,30 @@ pub(crate) fn check(job: Job<'_>, processes: usize, context: &mut CheckContext<'
         Err(checked) => return *checked,
     };
     let kept = Checkpointing::as_asked(&settings.checkpoint_files, || {
-        CheckpointKey::new("breadth-first by processes", program, &planned.name, settings)
-            .with("the number of processes", processes)
+        CheckpointKey::new("breadth-first by processes", program, &planned.name, settings).with(PROCESSES, processes)
     });
-    let places = machine.places();
-    let by = kept
-        .run(|policy| Ok(Searched::by(job, places, Part::of(loaded, settings), processes, policy, context)))
-        .and_then(|by| match &by.told {
-            Err(NotTold { unusable: Some(why), .. }) => Err(Box::new(unusable(&settings.checkpoint_files, why))),
-            _ => Ok(by),
-        });
-    let by = match by {
+    let by = match Searched::by(job, machine.places(), Part::of(loaded, settings), processes, &kept, context) {
         Ok(by) => by,
         Err(finding) => return Checked::faulty(planned, *finding),
     };
-    let not_kept = not_kept(&by, &settings.checkpoint_files);
-    let Told { reached, edges, memory_limit, .. } = match by.told {
+    let Searched { told, seconds, workers, checkpoint } = by;
+    let Told { reached, edges, memory_limit, .. } = match told {
         Ok(told) => told,
-        Err(end) => {
-            let mut checked = end.report(planned, "bfs", by.seconds, by.workers);
-            checked.reason = resumable(checked.reason, by.checkpoint);
-            checked.findings.extend(not_kept);
-            return checked;
-        }
+        Err(end) => return end.report(planned, "bfs", seconds, workers, checkpoint),
     };
     machine.learn_edges(&edges);
     let statistics = reached.statistics;
     let Some(outcome) = reached.into_outcome(&mut machine) else {
-        return NotTold::no_path(statistics).report(planned, "bfs", by.seconds, by.workers);
+        return NotTold::no_path(statistics).report(planned, "bfs", seconds, workers, checkpoint);
     };
-    let mut reason = limited(verdict::exhaustive(&outcome), outcome.completeness, memory_limit);
-    if is_too_soon(outcome.completeness) {
-        reason = resumable(reason, by.checkpoint);
-    }
-    let mut checked = Checked::of(describe(planned, "bfs", &outcome, by.seconds, by.workers), reason);
+    let reason = limited(verdict::exhaustive(&outcome), outcome.completeness, memory_limit);
+    let reason = checkpoint.named(reason, outcome.completeness);
+    let mut checked = Checked::of(describe(planned, "bfs", &outcome, seconds, workers), reason);
     if outcome.completeness == Completeness::Exhaustive {
         checked.findings =
             dead_code(program, &loaded.map, &|edge| machine.reached(edge) || loaded.is_passed_over(edge));
     }
-    checked.findings.extend(not_kept);
+    checked.findings.extend(checkpoint.finding);
     confirm_all(&mut checked, job, outcome, context);
     checked
 }
@@ -96,22 +83,33 @@ pub(crate) fn check_cycles(job: Job<'_>, processes: usize, context: &mut CheckCo
         Ok(prepared) => prepared,
         Err(checked) => return *checked,
     };
+    let kept = Checkpointing::as_asked(&settings.checkpoint_files, || {
+        CheckpointKey::new("infinite runs by processes", &query.program, &planned.name, settings)
+            .with("what counts as progress", format!("{:?}", settings.progress))
+            .with(PROCESSES, processes)
+    });
     let job = job.over(&query.program);
     let part = Part::of(loaded, settings).map(|part| part.about_infinite_runs(planned, settings));
-    let by = Searched::by(job, machine.places(), part, processes, CheckpointPolicy::none(), context);
-    let Told { reached, cut, memory_limit, .. } = match by.told {
+    let by = match Searched::by(job, machine.places(), part, processes, &kept, context) {
+        Ok(by) => by,
+        Err(finding) => return Checked::faulty(planned, *finding),
+    };
+    let Searched { told, seconds, workers, checkpoint } = by;
+    let Told { reached, cut, memory_limit, .. } = match told {
         Ok(told) => told,
-        Err(end) => return end.report(planned, "map", by.seconds, by.workers),
+        Err(end) => return end.report(planned, "map", seconds, workers, checkpoint),
     };
     if let Some(edge) = cut {
         machine.cut_runs().note(EdgeId(edge), None);
     }
     let statistics = reached.statistics;
     let Some(outcome) = reached.into_cycle_outcome(&mut machine, query.goal) else {
-        return NotTold::no_path(statistics).report(planned, "map", by.seconds, by.workers);
+        return NotTold::no_path(statistics).report(planned, "map", seconds, workers, checkpoint);
     };
     let reason = limited(verdict::cycles(&query, &outcome, settings), outcome.completeness, memory_limit);
-    let mut checked = Checked::of(describe(planned, "map", &outcome, by.seconds, by.workers), reason);
+    let reason = checkpoint.named(reason, outcome.completeness);
+    let mut checked = Checked::of(describe(planned, "map", &outcome, seconds, workers), reason);
+    checked.findings.extend(checkpoint.finding);
     checked.qualify(machine.cut_runs(), &query.program, &loaded.map);
     if let Some(found) = outcome.into_first() {
         add_shortest(job, &query, &mut machine, found, context, &mut checked);
@@ -132,31 +130,64 @@ pub(crate) struct Searched {
     pub told: Result<Told, NotTold>,
     pub seconds: f64,
     pub workers: Vec<WorkerReport>,
-    /// The checkpoint from which it can go on, if there is one.
-    checkpoint: Option<String>,
-    /// Why there were no more checkpoints from some moment on.
-    not_kept: Option<String>,
+    pub checkpoint: LastCheckpoint,
+}
+
+/// What came of the checkpoints of a search.
+pub(crate) struct LastCheckpoint {
+    /// The name of the one from which it can go on, if there is one.
+    name: Option<String>,
+    /// Says that there is none of a search that ended too soon, or no more from some moment on.
+    pub finding: Option<Finding>,
+}
+
+impl LastCheckpoint {
+    /// A reason that names it, if the search ended too soon.
+    pub(crate) fn named(&self, reason: Reason, ended: Completeness) -> Reason {
+        match &self.name {
+            Some(name) if is_too_soon(ended) => reason.resumable_from(name.clone()),
+            _ => reason,
+        }
+    }
 }
 
 impl Searched {
-    /// Lets the pool of the settings search.
+    /// Lets the pool of the settings search, from where it was kept if it was.
+    ///
+    /// # Errors
+    /// If it cannot go on from there.
     pub(crate) fn by(
         job: Job<'_>,
         places: Places,
         part: Option<Part>,
         processes: usize,
+        kept: &Checkpointing<'_>,
+        context: &mut CheckContext<'_>,
+    ) -> Result<Self, Box<Finding>> {
+        let by = kept.run(|policy| Ok(Self::under(policy, job, places, part, processes, context)))?;
+        match &by.told {
+            Err(NotTold { unusable: Some(why), .. }) => Err(Box::new(unusable(&job.settings.checkpoint_files, why))),
+            _ => Ok(by),
+        }
+    }
+
+    fn under(
         policy: CheckpointPolicy<'_, PoolCheckpoint>,
+        job: Job<'_>,
+        places: Places,
+        part: Option<Part>,
+        processes: usize,
         context: &mut CheckContext<'_>,
     ) -> Self {
         let (task, settings) = (job.task(), job.settings);
         let CheckpointFiles { resume, paths, .. } = &settings.checkpoint_files;
         let CheckpointPolicy { from, mut keep } = policy;
         let mut checkpoint = from.and(resume.as_ref()).map(|(name, _)| name.clone());
-        let mut not_kept = None;
+        let mut why_not_kept = None;
         let mut hear = |told: Kept| match told {
             Kept::Next(next) => keep.iter_mut().for_each(|keep| keep(next.clone())),
             Kept::Written => checkpoint = paths.save.as_ref().map(|path| path.display().to_string()),
-            Kept::Failed(why) => not_kept = Some(why),
+            Kept::Failed(why) => why_not_kept = Some(why),
         };
         let checkpoints = PoolCheckpoints {
             from: from.zip(paths.resume.as_deref()),
@@ -188,30 +219,30 @@ impl Searched {
                 Err(NotTold { what, reason: why, stopped: why.into(), ..NotTold::lost(statistics) })
             }
         };
-        Self { told, seconds, workers, checkpoint, not_kept }
+        let finding = match &why_not_kept {
+            Some(why) => Some(not_kept(why, checkpoint.is_some())),
+            None if paths.save.is_some() && checkpoint.is_none() => nothing_kept(&told),
+            None => None,
+        };
+        Self { told, seconds, workers, checkpoint: LastCheckpoint { name: checkpoint, finding } }
     }
 }
 
-/// Names the checkpoint from which a search can go on that ended too soon.
-fn resumable(reason: Reason, checkpoint: Option<String>) -> Reason {
-    match checkpoint {
-        Some(checkpoint) => reason.resumable_from(checkpoint),
-        None => reason,
-    }
+/// Says why no checkpoint was written of a search, or none from some moment on.
+fn not_kept(why: &str, is_some_kept: bool) -> Finding {
+    let what =
+        if is_some_kept { "no more checkpoints were written from some moment on" } else { "no checkpoint was written" };
+    note(format!("{what}: {why}"))
 }
 
-/// Says that no checkpoint was written of a search that ended too soon, or none from some moment on.
-fn not_kept(by: &Searched, files: &CheckpointFiles) -> Option<Finding> {
-    let ended = by.told.as_ref().map_or(Completeness::Stopped(StopReason::Cancelled), |told| told.reached.completeness);
-    let what = match (&by.not_kept, &by.checkpoint) {
-        (Some(why), None) => format!("no checkpoint was written: {why}"),
-        (Some(why), Some(_)) => format!("no more checkpoints were written from some moment on: {why}"),
-        (None, None) if files.save.is_some() && is_too_soon(ended) => {
-            "no checkpoint was written: the search ended too soon".to_owned()
-        }
-        _ => return None,
-    };
-    Some(Finding { severity: Severity::Note, ..Finding::new(Code::Checkpoint, what) })
+/// Says that there is no checkpoint of a search, if it could have gone on.
+fn nothing_kept(told: &Result<Told, NotTold>) -> Option<Finding> {
+    let ended = told.as_ref().map_or(Completeness::Stopped(StopReason::Cancelled), |told| told.reached.completeness);
+    is_too_soon(ended).then(|| note("no checkpoint was written: the search ended too soon".to_owned()))
+}
+
+fn note(what: String) -> Finding {
+    Finding { severity: Severity::Note, ..Finding::new(Code::Checkpoint, what) }
 }
 
 /// Whether a search could have gone on.
@@ -260,12 +291,18 @@ impl NotTold {
         search: &'static str,
         seconds: f64,
         workers: Vec<WorkerReport>,
+        checkpoint: LastCheckpoint,
     ) -> Checked {
         let outcome = partition::stopped::<()>(self.statistics, self.reason);
         let report = describe(planned, search, &outcome, seconds, workers);
         // What was not told cannot be shown.
         let report = PropertyReport { stopped: Some(self.stopped), violation_count: 0, ..report };
-        Checked { failure: self.failure, ..Checked::of(report, verdict::not_told(&self.statistics, &self.what)) }
+        let reason = checkpoint.named(verdict::not_told(&self.statistics, &self.what), outcome.completeness);
+        Checked {
+            failure: self.failure,
+            findings: checkpoint.finding.into_iter().collect(),
+            ..Checked::of(report, reason)
+        }
     }
 }
 
@@ -312,11 +349,12 @@ impl<W> partition::PartKeeper<SearchedMachine, W> for Keeping<'_, W> {
     }
 
     fn keep(&mut self, machine: &SearchedMachine, ways: &mut W, snapshot: PartSnapshot) {
-        self.0.keep(ways, PartCheckpoint { snapshot, edges: machine.reached_edges().to_vec() });
+        let cut = machine.cut_runs().edge().map(|edge| edge.0);
+        self.0.keep(ways, PartCheckpoint { snapshot, edges: machine.reached_edges().to_vec(), cut });
     }
 }
 
-/// Searches the part of one process, for infinite runs and by number of delays always from the beginning; `tell` is told now and then what it has done, and may stop it.
+/// Searches the part of one process; `tell` is told now and then what it has done, and may stop it.
 ///
 /// # Errors
 /// If it has to give up.
@@ -344,26 +382,32 @@ pub fn search_part<W: Ways>(
     let mut observer = PartObserver { names, tell };
     let (limits, stop_at) = part.bounds();
     let searching = search::Settings { limits, stop_at, cancel: cancel.clone() };
+    let from = checkpoints.from.map(|(from, ways)| {
+        machine.learn_edges(&from.edges);
+        if let Some(edge) = from.cut {
+            machine.cut_runs().note(EdgeId(edge), None);
+        }
+        (&from.snapshot, ways)
+    });
+    let mut keep = checkpoints.keep.map(Keeping);
+    let keep = keep.as_mut().map(|keep| keep as &mut dyn partition::PartKeeper<SearchedMachine, W>);
+    let checkpoints = partition::PartCheckpoints { from, keep };
+    let store = &mut TreeStore::default();
     let reached = match (&query, part.delays()) {
         (None, Some(by)) => {
             let scheduler = scheduler(&loaded, machine.machine(), &by.scheduler, by.seed, &Overlap::default());
             let order = DelayOrder { scheduler: &scheduler, delays_max: by.delays_max };
-            delays(&mut machine, order, &mut TreeStore::default(), ways.stem, exchange, &mut observer, &searching)
+            let request = PartRequest { target: order, checkpoints };
+            delays(&mut machine, request, store, ways.stem, exchange, &mut observer, &searching)
         }
         (None, None) => {
-            let from = checkpoints.from.map(|(from, ways)| {
-                machine.learn_edges(&from.edges);
-                (&from.snapshot, ways)
-            });
-            let mut keep = checkpoints.keep.map(Keeping);
-            let keep = keep.as_mut().map(|keep| keep as &mut dyn partition::PartKeeper<SearchedMachine, W>);
-            let checkpoints = partition::PartCheckpoints { from, keep };
             reach(&mut machine, &mut TreeStore::new(), ways.stem, exchange, &mut observer, &searching, checkpoints)
         }
         (Some(query), _) => {
             let look = CycleLook { goal: query.goal, first_states: FIRST_LOOK_STATES };
             let searching = search::Settings { stop_at: search::StopAt::First, ..searching };
-            cycles(&mut machine, &mut TreeStore::default(), ways, exchange, &mut observer, &searching, look)
+            let request = PartRequest { target: look, checkpoints };
+            cycles(&mut machine, store, ways, exchange, &mut observer, &searching, request)
         }
     };
     let reached = reached.map_err(|error| match error {

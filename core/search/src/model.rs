@@ -87,7 +87,7 @@ pub enum Ending {
 /// Marks stand on transitions. A mark that a model puts on a state belongs to each transition that leads
 /// there: a cycle has the same marks either way. On a way through transient states, the marks of all its
 /// transitions count.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, Debug)]
 pub struct Marks(u8);
 
 impl Marks {

@@ -100,7 +100,7 @@ pub const SEARCHES: &[Row] = &[
         order: "delays",
         questions: &[Safety],
         asked_by: &[BY_DELAYS, &[Processes]],
-        supports: &[BY_DELAYS, TREE, &[Processes, MaxDelays, RandomSeed, KeepGoing]],
+        supports: &[BY_DELAYS, TREE, &[Processes, MaxDelays, RandomSeed, KeepGoing, Checkpoint]],
         build: |settings| Strategy::PartitionedDelays {
             delaying: delaying(settings, DelayMode::Fast),
             processes: settings.processes.count,
@@ -228,7 +228,7 @@ pub const SEARCHES: &[Row] = &[
         order: "breadth-first",
         questions: INFINITE,
         asked_by: &[&[Processes]],
-        supports: &[TREE, ANY_PROGRESS, &[CyclesBy(Cycles::Map), Processes, MaxDepth]],
+        supports: &[TREE, ANY_PROGRESS, &[CyclesBy(Cycles::Map), Processes, MaxDepth, Checkpoint]],
         build: |settings| Strategy::PartitionedCycles { processes: settings.processes.count },
     },
     Row {

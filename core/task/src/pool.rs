@@ -160,6 +160,8 @@ pub struct PartCheckpoint {
     pub snapshot: PartSnapshot,
     /// Of each edge of the program, whether it had taken it.
     pub edges: Vec<u8>,
+    /// The number of an edge whose step had failed, so that a run was not followed, if there was one.
+    pub cut: Option<u32>,
 }
 
 impl Snapshot for PoolCheckpoint {

@@ -48,6 +48,11 @@ impl BatchWriter {
         std::mem::replace(&mut self.bytes, room)
     }
 
+    /// What was written.
+    pub(super) fn into_bytes(self) -> Vec<u8> {
+        self.bytes
+    }
+
     /// Adds a successor of the state with this number.
     pub(super) fn push(&mut self, parent: u64, notes: Notes, ordinal: u32, words: &[u32]) {
         let is_new_parent = self.parent != Some(parent);

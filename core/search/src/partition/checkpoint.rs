@@ -1,7 +1,9 @@
 //! Where a partition stood at the end of a layer, so that another search can go on from there.
 
 use super::counted;
+use super::delays::DelaySnapshot;
 use super::search::Seen;
+use crate::model::Marks;
 use crate::outcome::Statistics;
 use serde::{Deserialize, Serialize};
 
@@ -18,6 +20,25 @@ pub struct PartSnapshot {
     pub(super) statistics: Statistics,
     /// By the observer's key: which violation it met first, and how often.
     pub(super) seen: Vec<(u64, Seen, u64)>,
+    /// What else the search needs to go on.
+    pub(super) more: More,
+}
+
+/// What a search needs to go on beside its states and counters.
+#[derive(Clone, PartialEq, Eq, Default, Serialize, Deserialize, Debug)]
+pub(super) enum More {
+    /// Nothing: breadth-first, for violations of safety.
+    #[default]
+    Nothing,
+    /// For cycles.
+    Cycles {
+        /// Of all steps that were listed.
+        marks: Marks,
+        /// Number of states at which cycles are looked for next.
+        look_at: u64,
+    },
+    /// By increasing number of delays.
+    Delays(DelaySnapshot),
 }
 
 impl PartSnapshot {
@@ -29,6 +50,14 @@ impl PartSnapshot {
     /// States of the partition.
     pub fn states(&self) -> u64 {
         self.statistics.states
+    }
+
+    /// Bytes that say which states wait and how they are explored, in a search by number of delays; 0 in others.
+    pub fn waiting_bytes(&self) -> u64 {
+        match &self.more {
+            More::Delays(delays) => delays.waiting_bytes(),
+            More::Nothing | More::Cycles { .. } => 0,
+        }
     }
 }
 
@@ -47,6 +76,21 @@ pub struct PartCheckpoints<'c, M, W> {
     pub from: Option<(&'c PartSnapshot, &'c mut W)>,
     /// Is given a snapshot where the search is stopped, and whenever it is due.
     pub keep: Option<&'c mut dyn PartKeeper<M, W>>,
+}
+
+/// What a partition is to search for, and where it starts.
+pub struct PartRequest<'c, T, M, W> {
+    /// What to search for.
+    pub target: T,
+    /// Where it starts, and whether snapshots are kept.
+    pub checkpoints: PartCheckpoints<'c, M, W>,
+}
+
+impl<T, M, W> PartRequest<'_, T, M, W> {
+    /// It starts at the beginning, and nothing is kept.
+    pub fn from_start(target: T) -> Self {
+        Self { target, checkpoints: PartCheckpoints::none() }
+    }
 }
 
 impl<M, W> PartCheckpoints<'_, M, W> {

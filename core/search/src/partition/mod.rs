@@ -48,7 +48,7 @@ mod search;
 mod tests;
 mod way;
 
-pub use checkpoint::{PartCheckpoints, PartKeeper, PartSnapshot};
+pub use checkpoint::{PartCheckpoints, PartKeeper, PartRequest, PartSnapshot};
 pub use cycles::{CycleLook, CycleWays, FIRST_LOOK_STATES, cycles, replay_cycle};
 pub use delays::{DelayOrder, delays, replay_delays};
 pub use exchange::{Exchange, ExchangeError, Local, Round};

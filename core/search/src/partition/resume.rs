@@ -1,5 +1,5 @@
-//! Goes on from a snapshot. It holds no states, but where each came from; the states are executed anew, layer by layer, each by the
-//! partition of its parent:
+//! Goes on from a snapshot of a breadth-first search. It holds no states, but where each came from; the states are executed anew, layer
+//! by layer, each by the partition of its parent:
 //!
 //! ```text
 //! layer := {initial}
@@ -15,7 +15,7 @@
 //! inserted in the order in which they were first, so the search does from there on what it would have done.
 
 use super::batch::{BatchReader, NO_NOTES};
-use super::checkpoint::PartSnapshot;
+use super::checkpoint::{More, PartSnapshot};
 use super::exchange::{Exchange, ExchangeError};
 use super::search::{Agreed, BATCH_BYTES, PartStore, Partition, ROUND_STATES};
 use super::way::{Origin, Ways};
@@ -26,16 +26,21 @@ use fabius_base::StopReason;
 use std::ops::ControlFlow;
 
 /// Where the states of a snapshot came from, read a block at a time.
-struct Entries<'w, W> {
+pub(super) struct Entries<'w, W> {
     ways: &'w mut W,
     /// States of the snapshot.
-    states: u64,
+    pub states: u64,
     /// The number of the first state of the block.
     first: u64,
     block: Vec<u64>,
 }
 
-impl<W: Ways> Entries<'_, W> {
+impl<'w, W: Ways> Entries<'w, W> {
+    /// Of a snapshot.
+    pub fn new(snapshot: &PartSnapshot, ways: &'w mut W) -> Self {
+        Self { ways, states: snapshot.states(), first: 0, block: Vec::new() }
+    }
+
     /// That of the state with this number, if the snapshot has one.
     fn get(&mut self, number: u64) -> Result<Option<Origin>, ExchangeError> {
         if self.states <= number {
@@ -60,13 +65,14 @@ struct Found {
 }
 
 impl<M: Model, S: PartStore, W: Ways, X: Exchange, O: Observer<M::Label, M::Fault>> Partition<'_, M, S, W, X, O> {
-    /// Where it stands at the end of a layer, if somebody keeps that.
-    pub fn snapshot(&self) -> Option<PartSnapshot> {
-        self.keeper.is_some().then(|| PartSnapshot {
+    /// Where it stands at the end of a layer, if somebody keeps that, and it has not stopped: then a state may be missing.
+    pub fn snapshot(&self, more: More) -> Option<PartSnapshot> {
+        (self.keeper.is_some() && self.stop.is_none()).then(|| PartSnapshot {
             layers: self.layers,
             first: self.next_layer.first,
             statistics: self.statistics,
             seen: self.seen.iter().map(|(key, (seen, count))| (*key, *seen, *count)).collect(),
+            more,
         })
     }
 
@@ -84,7 +90,7 @@ impl<M: Model, S: PartStore, W: Ways, X: Exchange, O: Observer<M::Label, M::Faul
         snapshot: &PartSnapshot,
         ways: &mut W,
     ) -> Result<ControlFlow<Completeness, Agreed>, ExchangeError> {
-        let mut entries = Entries { ways, states: snapshot.states(), first: 0, block: Vec::new() };
+        let mut entries = Entries::new(snapshot, ways);
         let mut begun = self.begin()?;
         while self.layers < snapshot.layers {
             if begun.is_break() {
@@ -101,6 +107,17 @@ impl<M: Model, S: PartStore, W: Ways, X: Exchange, O: Observer<M::Label, M::Faul
         if !is_stopped && numbers != (snapshot.states(), 0, snapshot.first) {
             return Err(ExchangeError::Unusable);
         }
+        self.learn(snapshot, &mut entries)?;
+        if is_stopped {
+            return Ok(begun);
+        }
+        self.expanded = self.layer.end();
+        let agreed = self.end_layer()?;
+        Ok(self.conclude_layer(agreed))
+    }
+
+    /// Takes over what the snapshot tells beside states, which were found again from the first one on.
+    pub fn learn(&mut self, snapshot: &PartSnapshot, entries: &mut Entries<'_, W>) -> Result<(), ExchangeError> {
         // The paths to violations that are known must be known.
         for number in self.statistics.states..snapshot.states() {
             let origin = entries.get(number)?.and_then(Origin::pack).ok_or(ExchangeError::Unusable)?;
@@ -109,11 +126,7 @@ impl<M: Model, S: PartStore, W: Ways, X: Exchange, O: Observer<M::Label, M::Faul
         let memory_bytes = self.statistics.memory_bytes;
         self.statistics = Statistics { memory_bytes, ..snapshot.statistics };
         self.seen = snapshot.seen.iter().map(|(key, seen, count)| (*key, (*seen, *count))).collect();
-        if is_stopped {
-            return Ok(begun);
-        }
-        let agreed = self.end_layer()?;
-        Ok(self.conclude_layer(agreed))
+        Ok(())
     }
 
     /// Inserts my states whose parents are in this layer.
@@ -143,8 +156,8 @@ impl<M: Model, S: PartStore, W: Ways, X: Exchange, O: Observer<M::Label, M::Faul
         }
     }
 
-    /// Where the next of my states came from, as long as their parents are in this layer, which ends with these numbers.
-    fn due(&mut self, entries: &mut Entries<'_, W>, ends: &[u64]) -> Result<Vec<Origin>, ExchangeError> {
+    /// Where the next of my states came from, as long as their parents have smaller numbers than these, by partition.
+    pub fn due(&mut self, entries: &mut Entries<'_, W>, ends: &[u64]) -> Result<Vec<Origin>, ExchangeError> {
         let mut due = Vec::new();
         while (due.len() as u64) < ROUND_STATES {
             let Some(origin) = entries.get(self.statistics.states + due.len() as u64)? else { break };
@@ -157,7 +170,7 @@ impl<M: Model, S: PartStore, W: Ways, X: Exchange, O: Observer<M::Label, M::Faul
     }
 
     /// Sends a state, or asks for it, where no words are told.
-    fn put(&mut self, to: usize, parent: u64, ordinal: u32, words: &[u32]) -> Result<(), ExchangeError> {
+    pub fn put(&mut self, to: usize, parent: u64, ordinal: u32, words: &[u32]) -> Result<(), ExchangeError> {
         let outbox = &mut self.outboxes[to];
         outbox.push(parent, NO_NOTES, ordinal, words);
         if BATCH_BYTES <= outbox.len() {

@@ -1,7 +1,7 @@
 //! The search of one partition; see the head of [`super`].
 
 use super::batch::{BatchReader, BatchWriter, NO_NOTES};
-use super::checkpoint::{PartCheckpoints, PartKeeper, PartSnapshot};
+use super::checkpoint::{More, PartCheckpoints, PartKeeper, PartSnapshot};
 use super::exchange::{Exchange, ExchangeError};
 use super::owners::Owners;
 use super::retrace::retrace;
@@ -69,6 +69,7 @@ pub fn reach<'a, M: Model, S: PartStore, W: Ways, X: Exchange, O: Observer<M::La
     let mut partition = Partition::new(model, store, ways, exchange, observer, settings);
     partition.keeper = checkpoints.keep;
     let mut layer = match checkpoints.from {
+        Some((snapshot, _)) if snapshot.more != More::Nothing => return Err(ExchangeError::Unusable),
         Some((snapshot, ways)) => partition.resume(snapshot, ways)?,
         None => partition.begin()?,
     };
@@ -77,20 +78,25 @@ pub fn reach<'a, M: Model, S: PartStore, W: Ways, X: Exchange, O: Observer<M::La
     loop {
         match layer {
             ControlFlow::Continue(agreed) => {
-                unkept = partition.snapshot();
+                unkept = partition.snapshot(More::Nothing);
                 if agreed.checkpoint_is_due {
                     partition.keep(unkept.take());
                 }
                 layer = partition.expand_next_layer(&agreed)?;
             }
             ControlFlow::Break(completeness) => {
-                if matches!(completeness, Completeness::Stopped(reason) if reason != StopReason::Depth) {
+                if can_go_on(completeness) {
                     partition.keep(unkept);
                 }
                 return partition.conclude(completeness);
             }
         }
     }
+}
+
+/// Whether a search that ended like this could have gone on.
+pub(super) fn can_go_on(completeness: Completeness) -> bool {
+    matches!(completeness, Completeness::Stopped(reason) if reason != StopReason::Depth)
 }
 
 /// States that wait, in the order in which they were inserted.
@@ -135,7 +141,7 @@ pub(super) struct Agreed {
     pub violations: u64,
     memory_bytes: u64,
     /// Some partition wants the layer that ends to be kept.
-    checkpoint_is_due: bool,
+    pub checkpoint_is_due: bool,
     /// By partition: what else it told.
     pub notices: Vec<Vec<u64>>,
 }

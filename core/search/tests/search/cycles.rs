@@ -6,6 +6,7 @@ mod fewest_steps;
 mod long_cycles;
 mod partitions;
 mod reduction;
+mod resumed;
 
 use fabius_base::{Cancel, Limits, StopReason};
 use fabius_search::cycle::{

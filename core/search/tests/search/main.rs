@@ -3,4 +3,5 @@
 mod cycles;
 mod delays;
 mod oracle;
+mod resumed;
 mod stores;

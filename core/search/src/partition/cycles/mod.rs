@@ -28,6 +28,8 @@
 //! are does not depend on the number of partitions, and neither does whether they have a cycle: the answer and the counters are the
 //! same for any number of them, unless a limit of states cuts the search off. Which cycle is met first does depend on it.
 //!
+//! A snapshot holds the end of a layer, and when cycles are looked for next; a look that was interrupted is repeated.
+//!
 //! Successors are computed again in each wave and not kept: an edge would take more memory than a state. Only ordinary states have
 //! values. Where transient states alone form a cycle, the partition sees it when it expands the ordinary state before them
 //! ([`transient`]).
@@ -42,9 +44,10 @@ mod waves;
 pub use replay::replay_cycle;
 
 use super::Reached;
+use super::checkpoint::{More, PartRequest};
 use super::exchange::{Exchange, ExchangeError};
-use super::search::{PartStore, Partition};
-use super::way::Ways;
+use super::search::{PartStore, Partition, can_go_on};
+use super::way::{CycleWay, Ways};
 use crate::cycle::Goal;
 use crate::model::{Marks, Model};
 use crate::observer::{Observer, Settings};
@@ -92,53 +95,88 @@ pub struct CycleWays<'w, W> {
 /// Searches for cycles among the states that belong to one partition; every partition of a search calls this, with the same model,
 /// settings and cycles to look for, and an empty store.
 ///
-/// Limits on states and memory are for all partitions together; they are looked at once in a round.
+/// Limits on states and memory are for all partitions together; they are looked at once in a round. Snapshots hold the ends of layers;
+/// what is calculated to find a cycle is not kept, and calculated again. Either all partitions go on from snapshots of the same search,
+/// or none does, and the same holds of keeping snapshots.
 ///
 /// # Errors
-/// If another partition is gone, or sent what it cannot have sent.
-pub fn cycles<M: Model, W: Ways, X: Exchange, O: Observer<M::Label, M::Fault>>(
-    model: &mut M,
-    store: &mut TreeStore<u32>,
-    ways: CycleWays<'_, W>,
-    exchange: &mut X,
-    observer: &mut O,
-    settings: &Settings,
-    look: CycleLook,
+/// If another partition is gone, or sent what it cannot have sent; if a snapshot is none of this search.
+pub fn cycles<'a, M: Model, W: Ways, X: Exchange, O: Observer<M::Label, M::Fault>>(
+    model: &'a mut M,
+    store: &'a mut TreeStore<u32>,
+    ways: CycleWays<'a, W>,
+    exchange: &'a mut X,
+    observer: &'a mut O,
+    settings: &'a Settings,
+    request: PartRequest<'a, CycleLook, M, W>,
 ) -> Result<Reached, ExchangeError> {
+    let PartRequest { target: look, checkpoints } = request;
     let hidden = model.hidden_words();
     let mut partition = Partition::new(model, store, ways.stem, exchange, observer, settings);
     partition.ends_count = false;
     partition.numbers_max = NUMBERS_MAX;
     partition.all_states = Some(StateLog::new(hidden));
-    let (mut layer, mut look_at) = (partition.begin()?, look.first_states);
+    partition.keeper = checkpoints.keep;
+    let (mut layer, mut look_at) = match checkpoints.from {
+        Some((snapshot, ways)) => {
+            let More::Cycles { marks, look_at } = snapshot.more else { return Err(ExchangeError::Unusable) };
+            partition.marks = marks;
+            (partition.resume(snapshot, ways)?, look_at)
+        }
+        None => (partition.begin()?, look.first_states),
+    };
+    // Where the layer ended that was finished last, unless that was kept.
+    let mut unkept = None;
     loop {
-        let (ended, is_due) = match &layer {
-            ControlFlow::Continue(agreed) => (None, look_at <= agreed.states),
-            ControlFlow::Break(ended) => (Some(*ended), has_all_edges(*ended)),
-        };
-        if is_due && may_have_cycle(&mut partition, look.goal)? {
-            let mut spread = Spread::new(&mut partition, look.goal);
-            match spread.look_for_cycle()? {
-                End::Closing(closing) => match spread.way_of(closing, ways.cycle)? {
-                    Ok(way) => {
-                        let reached = partition.conclude(Completeness::FirstViolation)?;
-                        return Ok(Reached { cycle: Some(way), ..reached });
-                    }
-                    Err(reason) => return partition.conclude(Completeness::Stopped(reason)),
-                },
-                End::Stopped(reason) => return partition.conclude(Completeness::Stopped(reason)),
-                End::Done => {}
+        let is_due = match &layer {
+            ControlFlow::Continue(agreed) => {
+                unkept = partition.snapshot(More::Cycles { marks: partition.marks, look_at });
+                if agreed.checkpoint_is_due {
+                    partition.keep(unkept.take());
+                }
+                look_at <= agreed.states
             }
-            partition.beside_bytes = 0;
+            ControlFlow::Break(ended) => has_all_edges(*ended),
+        };
+        let found = if is_due { look_for_cycle(&mut partition, look.goal, ways.cycle)? } else { None };
+        let completeness = match (&found, &layer) {
+            (Some(Ok(_)), _) => Completeness::FirstViolation,
+            (Some(Err(reason)), _) => Completeness::Stopped(*reason),
+            (None, ControlFlow::Break(ended)) => *ended,
+            (None, ControlFlow::Continue(agreed)) => {
+                if is_due {
+                    look_at = 2 * agreed.states;
+                    unkept = partition.snapshot(More::Cycles { marks: partition.marks, look_at });
+                }
+                layer = partition.expand_next_layer(agreed)?;
+                continue;
+            }
+        };
+        if can_go_on(completeness) {
+            partition.keep(unkept);
         }
-        if let Some(ended) = ended {
-            return partition.conclude(ended);
-        }
-        if let ControlFlow::Continue(agreed) = layer {
-            look_at = if is_due { 2 * agreed.states } else { look_at };
-            layer = partition.expand_next_layer(&agreed)?;
-        }
+        let reached = partition.conclude(completeness)?;
+        return Ok(Reached { cycle: found.and_then(Result::ok), ..reached });
     }
+}
+
+/// The way to a cycle among the states that were expanded, if there is one; or why it was not looked for to the end.
+fn look_for_cycle<M: Model, W: Ways, X: Exchange, O: Observer<M::Label, M::Fault>>(
+    partition: &mut Partition<'_, M, TreeStore<u32>, W, X, O>,
+    goal: Goal,
+    ways: &mut W,
+) -> Result<Option<Result<CycleWay, StopReason>>, ExchangeError> {
+    if !may_have_cycle(partition, goal)? {
+        return Ok(None);
+    }
+    let mut spread = Spread::new(partition, goal);
+    let found = match spread.look_for_cycle()? {
+        End::Closing(closing) => Some(spread.way_of(closing, ways)?),
+        End::Stopped(reason) => Some(Err(reason)),
+        End::Done => None,
+    };
+    partition.beside_bytes = 0;
+    Ok(found)
 }
 
 /// Whether some partition met a step that a cycle needs.

@@ -194,7 +194,7 @@ where
     }
 
     /// Inserts a state of this partition, unless it is known; its number. `None` if there is no more room.
-    fn insert(&mut self, state: &[u32]) -> Option<u64> {
+    pub(super) fn insert(&mut self, state: &[u32]) -> Option<u64> {
         let partition = &mut *self.partition;
         let next = self.new.first + self.new.len();
         if NUMBERS_MAX <= next {

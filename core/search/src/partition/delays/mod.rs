@@ -28,14 +28,22 @@
 //! they are explored with, nor the violation that is told depend on the number of partitions, or on the order in which anything
 //! arrives. (Two parents of a state with the same hash of 64 bits could make a difference, in the path only.)
 //!
+//! A snapshot ([`checkpoint`]) holds what waits before a layer is expanded; states are found again from where they came from
+//! ([`resume`]).
+//!
 //! What holds beside that, in relation to all pairs of states of system and scheduler ([`crate::delay_bounded::exact`]): each state has
 //! at least as many delays as it needs, since each is explored with one state of the scheduler only, and perhaps more. Once nothing is
 //! left for later, all reachable states are there.
 
+mod checkpoint;
 mod expand;
 mod new_states;
+mod resume;
+
+pub(super) use checkpoint::DelaySnapshot;
 
 use super::Reached;
+use super::checkpoint::PartRequest;
 use super::exchange::{Exchange, ExchangeError};
 use super::search::{Partition, ROUND_STATES, ROUND_STATES_MIN};
 use super::way::{Way, Ways};
@@ -48,6 +56,7 @@ use crate::schedule::macro_steps::MacroStepLister;
 use crate::schedule::{MacroSteps, Portable, Scheduler};
 use crate::state_log::StateLog;
 use crate::store::{Store, TreeStore};
+use checkpoint::LayerStart;
 use fabius_base::StopReason;
 use new_states::NewStates;
 use std::ops::ControlFlow;
@@ -64,18 +73,20 @@ pub struct DelayOrder<'d, D> {
 /// Searches the states that belong to one partition; every partition of a search calls this, with the same model, settings, scheduler
 /// and number of delays, and an empty store.
 ///
-/// Limits on states and memory are for all partitions together; they are looked at once in a round. There is none on depth.
+/// Limits on states and memory are for all partitions together; they are looked at once in a round. There is none on depth. Either all
+/// partitions go on from snapshots of the same search, or none does, and the same holds of keeping snapshots; the number of delays that
+/// is allowed may be another one.
 ///
 /// # Errors
-/// If another partition is gone, or sent what it cannot have sent.
-pub fn delays<M, W, X, O, D>(
-    model: &mut M,
-    order: DelayOrder<'_, D>,
-    store: &mut TreeStore<u32>,
-    ways: &mut W,
-    exchange: &mut X,
-    observer: &mut O,
-    settings: &Settings,
+/// If another partition is gone, or sent what it cannot have sent; if a snapshot is none of this search.
+pub fn delays<'a, M, W, X, O, D>(
+    model: &'a mut M,
+    request: PartRequest<'a, DelayOrder<'_, D>, M, W>,
+    store: &'a mut TreeStore<u32>,
+    ways: &'a mut W,
+    exchange: &'a mut X,
+    observer: &'a mut O,
+    settings: &'a Settings,
 ) -> Result<Reached, ExchangeError>
 where
     M: Processes,
@@ -84,13 +95,19 @@ where
     O: Observer<M::Label, M::Fault>,
     D: Scheduler<M::Label, State: Portable>,
 {
+    let PartRequest { target: order, checkpoints } = request;
     let mut partition = Partition::new(model, store, ways, exchange, observer, settings);
-    if let ControlFlow::Break(ended) = partition.begin()? {
-        return partition.conclude(ended);
-    }
+    partition.keeper = checkpoints.keep;
+    let begun = partition.begin()?.map_continue(|_| ());
     let mut search = Delays::new(&mut partition, order.scheduler);
-    search.begin();
-    let completeness = search.run(order.delays_max)?;
+    let begun = match checkpoints.from {
+        Some((snapshot, ways)) => search.resume(begun, snapshot, ways)?,
+        None => begun.map_continue(|()| search.begin()),
+    };
+    let completeness = match begun {
+        ControlFlow::Continue(()) => search.run(order.delays_max)?,
+        ControlFlow::Break(ended) => ended,
+    };
     let rounds = search.rounds;
     let reached = partition.conclude(completeness)?;
     Ok(Reached { rounds, ..reached })
@@ -156,6 +173,8 @@ struct LayerStatus {
     goes_on: bool,
     /// States that wait for one more delay.
     frontier: u64,
+    /// Some partition wants the layer to be kept.
+    checkpoint_is_due: bool,
 }
 
 struct Delays<'p, 'a, M: Processes, W, X, O, D: Scheduler<M::Label>> {
@@ -175,6 +194,8 @@ struct Delays<'p, 'a, M: Processes, W, X, O, D: Scheduler<M::Label>> {
     /// States of all partitions, as far as they told.
     states: u64,
     rounds: Vec<Round>,
+    /// Where the layer began that is expanded, unless that was kept, or nobody keeps it.
+    start: Option<LayerStart>,
     /// To work in.
     state: Vec<u32>,
     message: Vec<u32>,
@@ -203,6 +224,7 @@ where
             sent: 0,
             states: 0,
             rounds: Vec::new(),
+            start: None,
             state: Vec::new(),
             message: Vec::new(),
         }
@@ -226,29 +248,38 @@ where
 
     /// Searches with ever more delays; how that ended.
     fn run(&mut self, delays_max: Option<u32>) -> Result<Completeness, ExchangeError> {
-        let mut bound = 0;
+        let mut checkpoint_is_due = false;
         loop {
-            let told = loop {
-                let told = self.expand_layer()?;
-                match told.stop {
-                    _ if 0 < told.violations && self.partition.settings.stop_at == StopAt::First => {
-                        return Ok(Completeness::FirstViolation);
-                    }
-                    Some(reason) => return Ok(Completeness::Stopped(reason)),
-                    None => self.turn_layer()?,
-                }
-                if !told.goes_on {
-                    break told;
-                }
-            };
-            let LayerStatus { states, frontier, .. } = told;
-            self.rounds.push(Round { bound, states, frontier, ..Round::default() });
-            if frontier == 0 || delays_max.is_some_and(|max| max <= bound) {
+            self.begin_layer();
+            if checkpoint_is_due {
+                self.keep_start();
+            }
+            let bound = self.rounds.last().map_or(0, |round| round.bound.saturating_add(1));
+            if delays_max.is_some_and(|max| max < bound) {
+                self.keep_start();
                 return Ok(Completeness::Exhaustive);
             }
-            bound = bound.saturating_add(1);
-            std::mem::swap(&mut self.layer, &mut self.later);
-            self.later.clear();
+            let told = self.expand_layer()?;
+            match told.stop {
+                _ if 0 < told.violations && self.partition.settings.stop_at == StopAt::First => {
+                    return Ok(Completeness::FirstViolation);
+                }
+                Some(reason) => {
+                    self.keep_start();
+                    return Ok(Completeness::Stopped(reason));
+                }
+                None => self.turn_layer()?,
+            }
+            let LayerStatus { states, frontier, .. } = told;
+            checkpoint_is_due = told.checkpoint_is_due;
+            if !told.goes_on {
+                self.rounds.push(Round { bound, states, frontier, ..Round::default() });
+                if frontier == 0 {
+                    return Ok(Completeness::Exhaustive);
+                }
+                std::mem::swap(&mut self.layer, &mut self.later);
+                self.later.clear();
+            }
         }
     }
 
@@ -286,6 +317,7 @@ where
             violations: agreed.violations,
             goes_on: agreed.waiting != 0,
             frontier: 0,
+            checkpoint_is_due: agreed.checkpoint_is_due,
         };
         let mut left = 0;
         for notices in agreed.notices {

@@ -1,7 +1,7 @@
 //! Partitions find a cycle if and only if there is one, on thousands of small random graphs and for any number of partitions.
 
 use super::*;
-use fabius_search::partition::{CycleLook, CycleWays, ExchangeError, Local, Reached, cycles};
+use fabius_search::partition::{CycleLook, CycleWays, ExchangeError, Local, PartRequest, Reached, cycles};
 use fabius_search::{Observer, Statistics};
 use std::ops::ControlFlow;
 use std::thread;
@@ -18,7 +18,8 @@ fn parts<M: Model<Label: Send, Fault: Send> + Clone + Send + Sync>(
     let partition = |mut exchange: Local| {
         let (mut stem, mut cycle) = (Vec::new(), Vec::new());
         let (ways, store) = (CycleWays { stem: &mut stem, cycle: &mut cycle }, &mut TreeStore::default());
-        cycles(&mut model.clone(), store, ways, &mut exchange, &mut Quiet, settings, look).expect("all go on")
+        cycles(&mut model.clone(), store, ways, &mut exchange, &mut Quiet, settings, PartRequest::from_start(look))
+            .expect("all go on")
     };
     thread::scope(|scope| {
         let exchanges = Local::connect(partitions).into_iter();
@@ -28,7 +29,7 @@ fn parts<M: Model<Label: Send, Fault: Send> + Clone + Send + Sync>(
 }
 
 /// What the partitions report together, which has to be the same for each of them.
-fn together(
+pub(super) fn together(
     toy: &Toy,
     partitions: usize,
     settings: &Settings,
@@ -256,7 +257,15 @@ fn a_search_that_is_stopped_while_it_looks_for_cycles_proves_nothing() {
         let partition = |mut exchange: Local| -> Result<Reached, ExchangeError> {
             let (mut stem, mut cycle) = (Vec::new(), Vec::new());
             let (ways, store) = (CycleWays { stem: &mut stem, cycle: &mut cycle }, &mut TreeStore::default());
-            cycles(&mut toy.clone(), store, ways, &mut exchange, &mut StopsLate::default(), &settings, look)
+            cycles(
+                &mut toy.clone(),
+                store,
+                ways,
+                &mut exchange,
+                &mut StopsLate::default(),
+                &settings,
+                PartRequest::from_start(look),
+            )
         };
         let all: Vec<_> = thread::scope(|scope| {
             let exchanges = Local::connect(partitions).into_iter();

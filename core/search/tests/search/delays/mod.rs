@@ -8,6 +8,7 @@ mod cycles;
 mod depths;
 mod partitions;
 mod programs;
+mod resumed;
 mod samples;
 mod seals;
 mod truth;

@@ -6,7 +6,8 @@ use super::seals::Inside;
 use super::truth::{Expanded, everything, expand, scheduled, truth};
 use fabius_base::{Limits, StopReason};
 use fabius_search::partition::{
-    DelayOrder, Exchange, ExchangeError, Local, Reached, Round as ExchangeRound, Way, delays, replay_delays,
+    DelayOrder, Exchange, ExchangeError, Local, PartRequest, Reached, Round as ExchangeRound, Way, delays,
+    replay_delays,
 };
 use fabius_search::schedule::{Alike, Laps, Portable, Priority, RandomOrder, RoundRobin, RunToCompletion};
 use fabius_search::schedule::{Scheduler, SealKind, Sealed, Situation};
@@ -31,7 +32,7 @@ where
     let search = move |(mut exchange, mut model, scheduler): (Local, Toys, D)| {
         let (mut store, mut ways) = (TreeStore::default(), Vec::new());
         let order = DelayOrder { scheduler: &scheduler, delays_max };
-        delays(&mut model, order, &mut store, &mut ways, &mut exchange, &mut Quiet, settings)
+        delays(&mut model, PartRequest::from_start(order), &mut store, &mut ways, &mut exchange, &mut Quiet, settings)
     };
     thread::scope(|scope| {
         let parts = Local::connect(partitions).into_iter().map(|exchange| (exchange, toys.clone(), scheduler.clone()));
@@ -306,7 +307,8 @@ fn a_fault_of_the_initial_state_is_found() {
     let (mut toy, scheduler, settings) = (Toy::default(), RoundRobin(Alike), Settings::default());
     let (mut store, mut ways, mut exchange) = (TreeStore::default(), Vec::new(), Local::connect(1).remove(0));
     let order = DelayOrder { scheduler: &scheduler, delays_max: None };
-    let reached = delays(&mut toy, order, &mut store, &mut ways, &mut exchange, &mut Quiet, &settings);
+    let reached =
+        delays(&mut toy, PartRequest::from_start(order), &mut store, &mut ways, &mut exchange, &mut Quiet, &settings);
     let outcome = reached.expect("alone").into_delay_outcome(&mut toy, &scheduler).expect("a way");
     assert_eq!(outcome.completeness, Completeness::FirstViolation);
     assert_eq!(outcome.first().map(|it| (it.kind, it.path.len())), Some((ViolationKind::Fault(0), 0)));
@@ -349,7 +351,7 @@ fn what_no_partition_sends_ends_the_search() {
         let (mut model, mut store, mut ways) = (toys.clone(), TreeStore::default(), Vec::new());
         let (settings, order) = (Settings::default(), DelayOrder { scheduler: &RoundRobin(Alike), delays_max: None });
         let mut exchange = Liar { exchange, rounds: if is_liar { 0 } else { 2 } };
-        delays(&mut model, order, &mut store, &mut ways, &mut exchange, &mut Quiet, &settings)
+        delays(&mut model, PartRequest::from_start(order), &mut store, &mut ways, &mut exchange, &mut Quiet, &settings)
     };
     let honest = thread::scope(|scope| {
         let mut exchanges = Local::connect(2);
