@@ -190,6 +190,8 @@ pub struct Popup {
     pub title: String,
     /// Its lines; where enter leads, if a line leads anywhere.
     pub lines: Vec<(String, Option<fabius_explore::NodeId>)>,
+    /// Stretches of lines that are underlined: the line, and its bytes.
+    pub underlined: Vec<(usize, std::ops::Range<usize>)>,
     /// The line that is marked.
     pub cursor: Cursor,
 }

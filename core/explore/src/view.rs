@@ -5,12 +5,15 @@ use crate::drive::Stop;
 use crate::hold::Hold;
 use crate::tree::NodeId;
 use fabius_analysis::schedule::MustWait;
+use fabius_base::Span;
 use fabius_program::{CLAIM_PID, Kind, Move, ProcessKind, Variable};
+use fabius_witness::deciding::DecidingPart;
 use fabius_witness::explain::{WaitsFor, waits_for};
 use fabius_witness::{
-    Changed, Explanation, InfiniteRun, Outcome, ProcessStatus, Reason, State, Step, explain, explain_loop, moves,
-    process_statuses, snapshot,
+    Changed, Explanation, InfiniteRun, Outcome, ProcessStatus, Reason, State, Step, Waiting, explain, explain_loop,
+    moves, process_statuses, snapshot,
 };
+use std::ops::Range;
 
 /// A longer loop is not explained.
 const LOOP_STEPS_MAX: usize = 5_000;
@@ -102,6 +105,16 @@ fn process_must_wait(pid: u8, possible: &[(Move, Outcome)], waiting: &[Option<Mu
 }
 
 impl Exploration {
+    /// The parts that make the condition false at which a process waits, each with its place in the text where that is known.
+    pub fn deciding_parts(&self, waiting: &Waiting) -> Vec<(DecidingPart, Option<Span>)> {
+        fabius_analysis::deciding_parts(self.loaded(), waiting)
+    }
+
+    /// The statement as it is written, if that is in one line, and where in it these parts are.
+    pub fn deciding_in_line(&self, waiting: &Waiting) -> Option<(String, Vec<Range<usize>>)> {
+        fabius_analysis::deciding_in_line(self.loaded(), waiting)
+    }
+
     /// Every process: where it stands, whether it can move, and if not, why.
     pub fn processes(&self) -> Vec<ProcessView> {
         let program = &self.target().program;

@@ -6,6 +6,7 @@
 
 mod annotation;
 mod calls;
+mod condition;
 mod edit;
 mod editing;
 mod index;
@@ -14,6 +15,7 @@ mod piece;
 
 pub use annotation::{Expectation, Parameter, SealKind, SealedStretch, WrittenSweep, expectation_complaint};
 pub use calls::{Calls, incoming, is_callable, outgoing};
+pub use condition::{Condition, ConditionOperator};
 pub use edit::{During, Mutant, ProcessPlaces, TextEdit, ValueKind, ValueTest, ValueTexts, Wait, edited};
 pub use editing::{
     Argument, Color, Colored, Description, Editing, FoldKind, Hover, Indent, Proposal, ProposalKind, Replacement,
@@ -151,6 +153,9 @@ pub trait Syntax: Debug + Send + Sync {
 
     /// The text with one small change each, as people make by mistake, in the order of the file `main`.
     fn mutants(&self, map: &SourceMap, main: FileId) -> Vec<Mutant>;
+
+    /// The parts of the condition that is the statement at a place.
+    fn condition(&self, statement: Span) -> Option<Condition>;
 
     /// What the names in the text mean.
     fn index(&self, map: &SourceMap) -> Index;

@@ -8,8 +8,8 @@ use crate::query::{
 use crate::{Options, expectations, format, lower_with, mutants, parse_with, restrain, sealed_stretches, sweeps};
 use fabius_base::{Cancel, FileId, Finding, SourceMap, Span};
 use fabius_language::{
-    Argument, Colored, Description, Editing, Expectation, FoldKind, Form, Hover, Index, Language, Loader, Lowered,
-    Mutant, Proposal, ReadRequest, ReadText, Replacement, Rewrite, RewriteRequest, SealedStretch, Signature,
+    Argument, Colored, Condition, Description, Editing, Expectation, FoldKind, Form, Hover, Index, Language, Loader,
+    Lowered, Mutant, Proposal, ReadRequest, ReadText, Replacement, Rewrite, RewriteRequest, SealedStretch, Signature,
     SourceFile, Style, SymbolId, Syntax, TextEdit, Triggers, ValueKind, ValueTest, ValueTexts, Wait, WrittenSweep,
 };
 use fabius_program::Program;
@@ -139,6 +139,10 @@ impl Syntax for PromelaText {
 
     fn mutants(&self, map: &SourceMap, main: FileId) -> Vec<Mutant> {
         mutants(&self.tree, map, main)
+    }
+
+    fn condition(&self, statement: Span) -> Option<Condition> {
+        query::condition(&self.tree, statement)
     }
 
     fn index(&self, map: &SourceMap) -> Index {

@@ -4,6 +4,7 @@
 use fabius_base::Span;
 use fabius_program::{Action, BinaryOp, Edge, EdgeId, Expr, Program, Receive, Send, meaning::Fault};
 
+use crate::deciding::{DecidingPart, Part, deciding};
 use crate::evaluate::Evaluation;
 use crate::interpret::{StepEvaluator, ending};
 use crate::show::{Names, Writer, statement_text};
@@ -57,7 +58,7 @@ impl Waiting {
     /// Where the process waits and why, such as ``at `x > 0`, which is false: x is 0``; it follows on *waits*.
     pub fn sentence(&self) -> String {
         match &self.reason {
-            Reason::ConditionFalse { condition, operands } if is_same_text(condition, &self.text) => {
+            Reason::ConditionFalse { condition, operands, .. } if is_same_text(condition, &self.text) => {
                 let values = values(condition, operands).map_or_else(String::new, |values| format!(": {values}"));
                 format!("at `{}`, which is false{values}", self.text)
             }
@@ -79,6 +80,8 @@ pub enum Reason {
         condition: String,
         /// What it is made of: names and values.
         operands: Vec<(String, String)>,
+        /// All the parts of the whole condition that make it false, from left to right.
+        parts: Vec<DecidingPart>,
     },
     /// There is no room in the channel.
     ChannelFull {
@@ -137,7 +140,7 @@ impl Reason {
         match self {
             Self::Executable => "it can be executed".to_owned(),
             Self::Faulty(fault) => format!("it cannot be computed: {fault}"),
-            Self::ConditionFalse { condition, operands } => is_false(condition, operands),
+            Self::ConditionFalse { condition, operands, .. } => is_false(condition, operands),
             Self::ChannelFull { channel, capacity: 1 } => format!("channel {channel} is full (it holds 1 message)"),
             Self::ChannelFull { channel, capacity } => {
                 format!("channel {channel} is full (it holds {capacity} messages)")
@@ -310,7 +313,7 @@ impl<'a> StatusQuery<'a> {
         Ok(match action {
             Action::Guard(expr) if self.evaluation().value(expr)? == 0 => {
                 let (condition, operands) = self.why_false(expr);
-                Reason::ConditionFalse { condition, operands }
+                Reason::ConditionFalse { condition, operands, parts: self.deciding_parts(expr) }
             }
             Action::Send(send) => self.send_reason(edge, send)?,
             Action::Receive(receive) => self.receive_reason(receive)?,
@@ -379,6 +382,21 @@ impl<'a> StatusQuery<'a> {
     /// The part of a false condition that makes it false, and the values it is made of.
     fn why_false(&self, expr: &Expr) -> (String, Vec<(String, String)>) {
         let expr = self.deciding(expr);
+        (self.writer().expr(expr), self.operands(expr))
+    }
+
+    /// All parts that make a false condition false.
+    fn deciding_parts(&self, condition: &Expr) -> Vec<DecidingPart> {
+        let truth = |part: &Expr| self.evaluation().value(part).map(|value| value != 0).ok();
+        let part = |(path, part, holds): Part<'_>| {
+            let (text, operands) = (self.writer().expr(part), self.operands(part));
+            DecidingPart { path, text, holds, operands }
+        };
+        deciding(condition, false, &truth).into_iter().map(part).collect()
+    }
+
+    /// The values that an expression is made of.
+    fn operands(&self, expr: &Expr) -> Vec<(String, String)> {
         let mut leaves = Vec::new();
         collect_leaves(expr, &mut leaves);
         let writer = self.writer();
@@ -391,7 +409,7 @@ impl<'a> StatusQuery<'a> {
                 operands.push((name, value));
             }
         }
-        (writer.expr(expr), operands)
+        operands
     }
 
     /// The part of a false condition that makes it false.

@@ -6,6 +6,7 @@
 pub mod accesses;
 pub mod blocked;
 pub mod confirm;
+pub mod deciding;
 pub mod diagram;
 pub mod explain;
 pub mod footprint;

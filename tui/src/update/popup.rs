@@ -3,10 +3,13 @@
 use super::{drive, find, prompt, quit};
 use crate::keys;
 use crate::message::Effect;
-use crate::model::{Cursor, Model, Overlay, Panel, Popup, Question, Tone};
+use crate::model::{Model, Overlay, Panel, Popup, Question, Tone};
+use crate::session::Session;
 use crate::view::CLAIM_FIRST;
 use fabius_explore::{Hold, Role, Until};
+use fabius_witness::ProcessStatus;
 use ratatui::crossterm::event::{KeyCode, KeyEvent};
+use std::ops::Range;
 
 /// Rows of a popup that are always in sight.
 const ROWS: usize = 8;
@@ -77,8 +80,29 @@ pub(super) fn show_why(model: &mut Model) {
     if let Some(hold) = &process.held {
         sentences.push(held_words(hold));
     }
+    let underlined =
+        if process.role == Role::Blocked { add_parts(session, &process.status, &mut sentences) } else { Vec::new() };
     let lines = sentences.into_iter().map(|sentence| (sentence, None)).collect();
-    show(model, Popup { title, lines, cursor: Cursor::default() });
+    show(model, Popup { title, lines, underlined, ..Popup::default() });
+}
+
+/// Adds which parts of the conditions at which a process waits make them false; the stretches of lines that are these parts.
+fn add_parts(session: &Session, status: &ProcessStatus, lines: &mut Vec<String>) -> Vec<(usize, Range<usize>)> {
+    let mut underlined = Vec::new();
+    for waiting in &status.waiting {
+        let parts = session.walk.deciding_parts(waiting);
+        // Of a condition without parts, the sentence says all.
+        if parts.iter().all(|(part, _)| part.path.is_empty()) {
+            continue;
+        }
+        let (line, ranges) =
+            session.walk.deciding_in_line(waiting).unwrap_or_else(|| (waiting.text.clone(), Vec::new()));
+        underlined.extend(ranges.into_iter().map(|range| (lines.len(), range)));
+        lines.push(line);
+        let told: Vec<String> = parts.iter().map(|(part, _)| part.sentence()).collect();
+        lines.push(told.join("; "));
+    }
+    underlined
 }
 
 /// How long a process is held back, in words.
@@ -98,7 +122,7 @@ pub(super) fn show_writers(model: &mut Model) {
     if let Some(watched) = session.watched.get(at) {
         let title = format!("{} along the run", watched.text);
         match session.along_run(&watched.text) {
-            Ok(lines) => show(model, Popup { title, lines, cursor: Cursor::default() }),
+            Ok(lines) => show(model, Popup { title, lines, ..Popup::default() }),
             Err(why) => model.say(Tone::Bad, why),
         }
         return;
@@ -110,5 +134,5 @@ pub(super) fn show_writers(model: &mut Model) {
     if lines.is_empty() {
         lines.push(("nobody wrote it: it is as it was in the beginning".to_owned(), None));
     }
-    show(model, Popup { title, lines, cursor: Cursor::default() });
+    show(model, Popup { title, lines, ..Popup::default() });
 }

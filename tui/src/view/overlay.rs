@@ -6,8 +6,8 @@ use crate::model::{Model, Overlay, Popup, Prompt, Question};
 use crate::theme::{Sign, Theme};
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect, Size};
-use ratatui::style::Style;
-use ratatui::text::Line;
+use ratatui::style::{Modifier, Style};
+use ratatui::text::{Line, Span};
 use ratatui::widgets::{Clear, Widget};
 
 /// Draws what lies over the screen; where the terminal's cursor is to be, if somewhere.
@@ -149,7 +149,7 @@ fn show_popup(model: &Model, popup: &Popup, buffer: &mut Buffer, body: Rect) {
                 buffer,
                 inner,
                 y,
-                &Line::from(vec![span(format!("{sign} "), theme.accent()), span(line.clone(), Style::new())]),
+                &Line::from(text_of(popup, index, line, lines.len() == 1, span(format!("{sign} "), theme.accent()))),
                 theme,
             );
             if here {
@@ -162,6 +162,22 @@ fn show_popup(model: &Model, popup: &Popup, buffer: &mut Buffer, body: Rect) {
         let hint = "enter goes there, esc closes";
         put(buffer, inner, inner.height.saturating_sub(1), &Line::from(span(hint, theme.quiet())), theme);
     }
+}
+
+/// A row of a popup; of a line that is in one row, stretches may be underlined.
+fn text_of(popup: &Popup, index: usize, line: &str, is_whole: bool, sign: Span<'static>) -> Vec<Span<'static>> {
+    let is_as_written = is_whole && popup.lines.get(index).is_some_and(|(written, _)| written == line);
+    let marked = popup.underlined.iter().filter(|(at, _)| is_as_written && *at == index);
+    let mut row = vec![sign];
+    let mut done = 0;
+    for (_, range) in marked {
+        let (Some(before), Some(part)) = (line.get(done..range.start), line.get(range.clone())) else { continue };
+        row.push(span(before.to_owned(), Style::new()));
+        row.push(span(part.to_owned(), Style::new().add_modifier(Modifier::UNDERLINED)));
+        done = range.end;
+    }
+    row.push(span(line.get(done..).unwrap_or_default().to_owned(), Style::new()));
+    row
 }
 
 /// What is asked, and an example of an answer.

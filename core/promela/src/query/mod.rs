@@ -7,6 +7,7 @@
 
 pub(crate) mod arguments;
 pub(crate) mod complete;
+mod condition;
 pub(crate) mod directives;
 pub(crate) mod hover;
 pub(crate) mod implementations;
@@ -21,6 +22,7 @@ mod keywords;
 mod leftover;
 mod walk;
 
+pub(crate) use condition::condition;
 pub(crate) use keywords::keyword_help;
 
 use crate::ast;
