@@ -498,7 +498,7 @@ impl<W: Write> Adapter<W> {
         let e = &debuggee.e;
         let (file, line) = show::whereabouts(e);
         let of = e.line().last().map_or(0, |tip| e.number(*tip));
-        let place = Place { step: e.number(e.here()), of, file, line };
+        let place = Place { step: e.number(e.here()), of, file, line, parts: show::false_parts(e) };
         self.out.event(Event::Stopped(Stopped {
             reason,
             description: description.map(str::to_owned),

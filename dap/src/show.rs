@@ -1,6 +1,6 @@
 //! What a client sees of a state: threads, frames, scopes, variables.
 
-use crate::protocol::{Scope, ScopeHint, Source, StackFrame, Thread};
+use crate::protocol::{FalsePart, Scope, ScopeHint, Source, StackFrame, Thread};
 use fabius_base::Span;
 use fabius_explore::{Exploration, ProcessView, Role, Stop, Value as Shown};
 use fabius_witness::ProcessStatus;
@@ -121,6 +121,25 @@ pub(crate) fn source(path: &str) -> Source {
 pub(crate) fn whereabouts(e: &Exploration) -> (String, u32) {
     let frame = frames(e, focus(e)).ok().and_then(|frames| frames.into_iter().next());
     frame.map_or_else(Default::default, |frame| (frame.source.path.unwrap_or_default(), frame.line))
+}
+
+/// The parts that make the conditions false at which blocked processes wait, as they are written.
+pub(crate) fn false_parts(e: &Exploration) -> Vec<FalsePart> {
+    let map = &e.loaded().map;
+    let blocked = e.processes().into_iter().filter(|process| process.role == Role::Blocked);
+    let place = |process: &str, sentence: String, span: Span| {
+        let span = map.user_span(span);
+        let ((line, column), (end_line, end_column)) =
+            (map.line_column(span.file, span.start), map.line_column(span.file, span.end));
+        let (process, file) = (process.to_owned(), map.file(span.file).name.to_string());
+        FalsePart { process, sentence, file, line, column, end_line, end_column }
+    };
+    let of_process = |process: ProcessView| {
+        let parts = process.status.waiting.iter().flat_map(|waiting| e.deciding_parts(waiting));
+        let placed = parts.filter_map(|(part, span)| Some(place(&process.status.name, part.sentence(), span?)));
+        placed.collect::<Vec<FalsePart>>()
+    };
+    blocked.flat_map(of_process).collect()
 }
 
 /// The scopes of a frame.

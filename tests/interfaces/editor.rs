@@ -4,16 +4,19 @@
 
 mod client;
 mod conversation;
+mod costs;
 mod damage;
 mod deadlocks;
 mod details;
 mod executions;
 mod fairness;
+mod false_parts;
 mod features;
 mod latency;
 mod leave_out;
 mod models;
 mod neovim;
+mod queue;
 mod ribbon;
 mod schedules;
 mod session;

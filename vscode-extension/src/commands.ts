@@ -11,9 +11,9 @@ import type { Runs } from "./runs";
 import { type Server, serverPath } from "./server";
 import type { Store } from "./store";
 import type { TracePanels } from "./tracePanel";
-import type { PropertyNode } from "./tree";
+import type { ModelNode, PropertyNode } from "./tree";
 
-type Argument = PropertyNode | Which | vscode.Uri | undefined;
+type Argument = ModelNode | PropertyNode | Which | vscode.Uri | undefined;
 
 interface Target {
   uri: vscode.Uri;
@@ -24,7 +24,8 @@ interface Target {
 /** What a command is about: what it was called with, or else the model in front. */
 function target(argument: Argument): Target | undefined {
   if (argument instanceof vscode.Uri) return { uri: argument };
-  if (argument && "running" in argument) {
+  if (argument && "status" in argument) return { uri: vscode.Uri.parse(argument.status.uri) };
+  if (argument && "turn" in argument) {
     return { uri: vscode.Uri.parse(argument.uri), property: argument.property.name };
   }
   if (argument && typeof argument.uri === "string") {
@@ -75,8 +76,11 @@ export function commands({ context, store, server, panels, executions, graphs, m
   on("fabius.checkProperty", ({ uri, property }) => check(store, server, uri, property));
   on("fabius.leaveOut", ({ uri }) => leaveOut(store, server, uri));
   on("fabius.checkWithWeakFairness", ({ uri, property }) => check(store, server, uri, property, "weak"));
-  on("fabius.stopChecking", async ({ uri }) => {
-    store.take(await server.request("fabius/stop", { uri: uri.toString() }));
+  on("fabius.stopChecking", async ({ uri, property }) => {
+    store.take(await server.request("fabius/stop", { uri: uri.toString(), property }));
+  });
+  on("fabius.checkFirst", async ({ uri, property }) => {
+    store.take(await server.request("fabius/prioritize", { uri: uri.toString(), property }));
   });
   on("fabius.stepThrough", async (about) => {
     await ready(store, about.uri);

@@ -20,7 +20,44 @@ file: string,
 /**
  * Its line, from 1.
  */
-line: number, };
+line: number,
+/**
+ * The parts that make the conditions false at which blocked processes wait.
+ */
+parts: Array<FalsePart>, };
+
+/**
+ * A part of a condition that makes it false.
+ */
+export type FalsePart = {
+/**
+ * The process that waits, such as `P[1]`.
+ */
+process: string,
+/**
+ * Whether the part is true or false, and the values of which it is made, in a sentence.
+ */
+sentence: string,
+/**
+ * The file in which it is written.
+ */
+file: string,
+/**
+ * Where it begins: the line, from 1.
+ */
+line: number,
+/**
+ * The column, in characters, from 1.
+ */
+column: number,
+/**
+ * Where it ends: the line.
+ */
+endLine: number,
+/**
+ * The column after it.
+ */
+endColumn: number, };
 
 /**
  * The arguments of `fabius/jump`.

@@ -1,8 +1,10 @@
-// Marks at the ends of lines, drawn from what the server says about the version that is shown.
+// Marks at the ends of lines and signs in the gutter, drawn from what the server says about the version that is shown.
 
 import * as vscode from "vscode";
-import type { Lines } from "./protocol";
+import type { Lines, Status } from "./protocol";
+import { Gutter } from "./gutter";
 import { endings, type Ending } from "./pure/marks";
+import { signs, type Sign } from "./pure/signs";
 import type { Server } from "./server";
 import type { Store } from "./store";
 
@@ -10,20 +12,27 @@ export class Decorations implements vscode.Disposable {
   private readonly type = vscode.window.createTextEditorDecorationType({
     rangeBehavior: vscode.DecorationRangeBehavior.ClosedOpen,
   });
+  private readonly gutter: Gutter;
   private readonly disposables: vscode.Disposable[] = [this.type];
-  /** The last marks of each document. */
-  private readonly shown = new Map<string, { version: number; endings: Ending[] }>();
+  /** What is known about the lines of each document, as it was told last, and the signs that are shown. */
+  private readonly shown = new Map<string, { lines: Lines; endings: Ending[]; signs: Map<number, Sign> }>();
+  /** The version of each document about which it was asked last. */
+  private readonly asked = new Map<string, number>();
 
   constructor(
+    context: vscode.ExtensionContext,
     private readonly store: Store,
     private readonly server: Server,
   ) {
+    this.gutter = new Gutter(context);
     this.disposables.push(
-      store.onChange((status) => {
-        if (status.running === null) void this.ask(vscode.Uri.parse(status.uri));
-      }),
-      store.onForget(() => {
-        this.shown.clear();
+      this.gutter,
+      store.onChange((status) => { this.follow(status); }),
+      store.onForget((key) => {
+        for (const known of [this.shown, this.asked]) {
+          if (key === undefined) known.clear();
+          else known.delete(key);
+        }
         this.drawAll();
       }),
       vscode.window.onDidChangeVisibleTextEditors(() => { this.drawAll(); }),
@@ -38,6 +47,26 @@ export class Decorations implements vscode.Disposable {
     return this.shown.get(uri.toString())?.endings ?? [];
   }
 
+  /** The signs of a document, for tests. */
+  signsOf(uri: vscode.Uri): ReadonlyMap<number, Sign> {
+    return this.shown.get(uri.toString())?.signs ?? new Map<number, Sign>();
+  }
+
+  private follow(status: Status): void {
+    const uri = vscode.Uri.parse(status.uri);
+    const known = this.shown.get(uri.toString());
+    if (known && known.lines.version === status.version) {
+      const now = signs(known.lines, status);
+      const same = now.size === known.signs.size && [...now].every(([line, sign]) => known.signs.get(line) === sign);
+      known.signs = now;
+      if (!same) this.drawAll();
+    }
+    if (status.running === null || this.asked.get(uri.toString()) !== status.version) {
+      this.asked.set(uri.toString(), status.version);
+      void this.ask(uri);
+    }
+  }
+
   private async ask(uri: vscode.Uri): Promise<void> {
     const key = uri.toString();
     let lines: Lines | null;
@@ -48,7 +77,7 @@ export class Decorations implements vscode.Disposable {
     }
     const status = this.store.of(uri);
     if (!status || !lines || lines.version < status.version) return;
-    this.shown.set(key, { version: lines.version, endings: endings(lines) });
+    this.shown.set(key, { lines, endings: endings(lines), signs: signs(lines, status) });
     this.drawAll();
   }
 
@@ -74,6 +103,7 @@ export class Decorations implements vscode.Disposable {
         };
       });
     editor.setDecorations(this.type, decorations);
+    this.gutter.draw(editor, on ? this.signsOf(editor.document.uri) : new Map<number, Sign>());
   }
 
   dispose(): void {

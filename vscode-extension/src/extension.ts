@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 import { commands } from "./commands";
 import { debugging, type StepThrough, stepper } from "./debug";
 import { Decorations } from "./decorations";
+import { FalseParts } from "./falseParts";
 import { Executions } from "./executions";
 import { GraphPanels } from "./graphPanel";
 import { Mutants } from "./mutants";
@@ -26,6 +27,7 @@ export interface Api {
   executions: Executions;
   graphs: GraphPanels;
   mutants: Mutants;
+  falseParts: FalseParts;
   /** How long `activate` took, in milliseconds. */
   activation: number;
 }
@@ -44,12 +46,13 @@ export function activate(context: vscode.ExtensionContext): Api {
   });
   const runs = new Runs(context, store, server);
   const stepThrough = stepper(runs);
-  const decorations = new Decorations(store, server);
+  const decorations = new Decorations(context, store, server);
   const tests = new Tests(store, server, stepThrough);
   const panels = new TracePanels(context, server, store);
   const executions: Executions = new Executions(server, panels, store);
   const graphs = new GraphPanels(context, server, store, panels);
   const mutants = new Mutants(server);
+  const falseParts = new FalseParts(server, panels);
   const tree = vscode.window.createTreeView("fabius.properties", { treeDataProvider: new PropertyTree(store) });
   context.subscriptions.push(
     store,
@@ -60,6 +63,7 @@ export function activate(context: vscode.ExtensionContext): Api {
     executions,
     graphs,
     mutants,
+    falseParts,
     tree,
     statusItem(store),
     debugging(context, store, runs),
@@ -69,7 +73,7 @@ export function activate(context: vscode.ExtensionContext): Api {
   void vscode.commands.executeCommand("setContext", "fabius.active", true);
   // The editor goes on before the server starts. What goes wrong there is told there.
   setImmediate(() => { server.start().catch(() => undefined); });
-  return { store, server, decorations, tests, panels, executions, graphs, mutants, activation: performance.now() - began };
+  return { store, server, decorations, tests, panels, executions, graphs, mutants, falseParts, activation: performance.now() - began };
 }
 
 /** Code lenses and fixes carry the server's commands; some of them are better carried out here. */

@@ -453,6 +453,20 @@ export type FactRecord = {
 /** Which infinite runs count as violations. */
 export type Fairness = "none" | "weak" | "strong";
 
+/** A part of a condition that makes it false. */
+export type FalsePart = {
+  /** The part. */
+  text: string,
+  /** It is true, which under a negation makes the condition false. */
+  holds: boolean,
+  /** Whether it is true or false, and the values of which it is made, in a sentence. */
+  sentence: string,
+  /** The file in which it is written. */
+  uri: string | null,
+  /** Where it is written; `null` if that is not known. */
+  range: Range | null,
+};
+
 /** Why a model cannot be checked. */
 export type Faulty = {
   /** The first error, in one line. */
@@ -519,6 +533,11 @@ process: string,
 why: string | null,
 /** The run is one of an earlier text. */
 stale: boolean,
+} | { "kind": "property",
+/** The property. */
+property: string,
+/** It is one of the assertions that the property is about, not the formula or claim itself. */
+assertion: boolean,
 } | { "kind": "unreached",
 /** Why not. */
 why: string | null,
@@ -827,6 +846,14 @@ export type PropertyStatus = {
   range: Range | null,
 };
 
+/** Parameters of `fabius/stop` and `fabius/prioritize`. */
+export type QueueParams = {
+  /** The address of the model. */
+  uri: string,
+  /** The property; the whole check if it is left out. */
+  property?: string,
+};
+
 /** Where a formula and its parts hold along a run, or where a claim is. Position `p` is the state after `p` steps. */
 export type Ribbon = {
   /** What the table shows. */
@@ -871,6 +898,8 @@ export type Running = {
   bound: number | null,
   /** How far the search is. */
   progress: Progress | null,
+  /** How many checks of other models begin before it, if it waits for one of them to end; `null` if it goes on. */
+  ahead: number | null,
 };
 
 /** What a client may set, under the name `fabius`. Whatever is left out keeps its default. */
@@ -893,6 +922,20 @@ export type Settings = {
   defines?: Array<string>,
   /** Names or kinds of the properties to check. */
   properties?: Array<string>,
+};
+
+/** What the states of a model are spent on. */
+export type SpentStates = {
+  /** The answer in words. */
+  sentence: string,
+  /** The number of states that were looked at. */
+  states: number,
+  /** Whether these are all. */
+  exhaustive: boolean,
+  /** The text was edited since. */
+  stale: boolean,
+  /** What costs something, the most expensive first. */
+  costs: Array<StatesOfPart>,
 };
 
 /** The state after a step. */
@@ -927,6 +970,20 @@ export type StatementReport = {
   atomic: boolean,
 };
 
+/** What a part of the states costs. */
+export type StatesOfPart = {
+  /** Its name: `x`, `P:x`, or `P` for the places of a process type. */
+  name: string,
+  /** What it is: `variable`, `channel` or `places`. */
+  part: "variable" | "channel" | "places",
+  /** The share of the states that differ from others only in it, from 0 to 1. */
+  share: number,
+  /** The number of its different values. */
+  values: number,
+  /** Where it is declared. */
+  place: { uri: string; range: Range } | null,
+};
+
 /** All that is known about a model. */
 export type Status = {
   /** The model. */
@@ -937,6 +994,8 @@ export type Status = {
   serial: number,
   /** The check that is under way. */
   running: Running | null,
+  /** The properties that are checked after the one that is under way, in this order. */
+  waiting: Array<Waiting>,
   /** Checks do not go on from states in which this is true. */
   leaveOut: string | null,
   /** Why the model cannot be checked as it is; the properties are then those from before. */
@@ -1170,6 +1229,16 @@ export type Verdict = "holds" | "violated" | "undecided" | "faulty";
 /** What went wrong at the end of a counterexample. */
 export type ViolationClass = "assertion" | "invalid_end_state" | "evaluation" | "non_progress_cycle" | "acceptance_cycle" | "claim_completed" | "trace";
 
+/** A property that waits for its turn. */
+export type Waiting = {
+  /** The property. */
+  property: string,
+  /** How deep it is going to be looked at. */
+  tier: Tier,
+  /** How far the search was when it was interrupted for another property, if it goes on from there. */
+  progress: Progress | null,
+};
+
 /** A statement at which a process waits. */
 export type WaitingRecord = {
   /** The statement. */
@@ -1188,6 +1257,10 @@ export type WaitingStatement = {
   statement: string,
   /** Why it can or cannot be executed. */
   why: string,
+  /** Whether it can be executed. */
+  executable: boolean,
+  /** The parts that make its condition false, from left to right: whatever the others are, it is false as long as these are as they are. */
+  parts: Array<FalsePart>,
 };
 
 /** What the processes of a state wait for. */
@@ -1224,7 +1297,8 @@ export interface Requests {
   "fabius/select": { params: StepParams; answer: null };
   "fabius/why": { params: WhyParams; answer: Why };
   "fabius/run": { params: RunParams; answer: Status | null };
-  "fabius/stop": { params: ModelParams; answer: Status | null };
+  "fabius/prioritize": { params: QueueParams; answer: Status | null };
+  "fabius/stop": { params: QueueParams; answer: Status | null };
   "fabius/survey": { params: ModelParams; answer: Status | null };
   "fabius/meet": { params: LinesParams; answer: Meeting | null };
   "fabius/executions": { params: ExecutionsParams; answer: CountedExecutions };
@@ -1234,7 +1308,9 @@ export interface Requests {
   "fabius/stuck": { params: LinesParams; answer: StuckAt };
   "fabius/graph": { params: DrawParams; answer: Drawing };
   "fabius/mutate": { params: ModelParams; answer: Survivors };
+  "fabius/cost": { params: ModelParams; answer: SpentStates };
   "fabius/sweep": { params: LinesParams; answer: Swept };
+  "fabius/stopSweep": { params: LinesParams; answer: null };
 }
 
 /** The parameters of notifications, by method. */

@@ -6,6 +6,7 @@ import { loadCoverage, ModelCoverage } from "./coverage";
 import type { StepThrough } from "./debug";
 import type { PropertyStatus, Requests, Status } from "./protocol";
 import { MODEL_FILES } from "./pure/endings";
+import { turnOf } from "./pure/queue";
 import { judge, settled } from "./pure/words";
 import type { Server } from "./server";
 import type { Store } from "./store";
@@ -131,7 +132,8 @@ export class Tests implements vscode.Disposable {
         model.children.add(item);
       }
       item.description = property.expected ? `${property.expected} is expected` : (property.kind ?? "");
-      if (property.range) item.range = toRange(property.range);
+      // The run button would stand before the sign that says that the property is being checked.
+      item.range = property.range && !turnOf(status, property.name) ? toRange(property.range) : undefined;
       const stale = property.stale && this.reported.has(id);
       if (stale && !this.outdated.has(id)) this.controller.invalidateTestResults(item);
       if (stale) this.outdated.add(id);

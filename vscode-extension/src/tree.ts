@@ -1,17 +1,21 @@
 // The view “Properties”: each model, each property, what is known about it.
 
 import * as vscode from "vscode";
-import type { PropertyStatus, Running, State, Status } from "./protocol";
+import type { PropertyStatus, State, Status } from "./protocol";
 import type { Store } from "./store";
-import { counted, grouped, listed, noErrorUpTo } from "./pure/words";
+import { queueOf, turnInWords, turnOf, type Turn } from "./pure/queue";
 
 export interface PropertyNode {
   uri: string;
   property: PropertyStatus;
-  running: Running | null;
+  turn: Turn | undefined;
 }
 
-type Node = { status: Status } | PropertyNode;
+export interface ModelNode {
+  status: Status;
+}
+
+type Node = ModelNode | PropertyNode;
 
 const ICONS: Record<State, [string, string | undefined]> = {
   unknown: ["circle-outline", undefined],
@@ -22,6 +26,8 @@ const ICONS: Record<State, [string, string | undefined]> = {
   undecided: ["question", "testing.iconQueued"],
   faulty: ["circle-slash", "testing.iconErrored"],
 };
+
+const WAITING: [string, string | undefined] = ["watch", undefined];
 
 export class PropertyTree implements vscode.TreeDataProvider<Node> {
   private readonly changed = new vscode.EventEmitter<undefined>();
@@ -37,8 +43,8 @@ export class PropertyTree implements vscode.TreeDataProvider<Node> {
       return this.store.all().sort((a, b) => a.uri.localeCompare(b.uri)).map((status) => ({ status }));
     }
     if (!("status" in node)) return [];
-    const { uri, running } = node.status;
-    return node.status.properties.map((property) => ({ uri, property, running }));
+    const { status } = node;
+    return status.properties.map((property) => ({ uri: status.uri, property, turn: turnOf(status, property.name) }));
   }
 
   getTreeItem(node: Node): vscode.TreeItem {
@@ -50,32 +56,34 @@ function modelItem(status: Status): vscode.TreeItem {
   const uri = vscode.Uri.parse(status.uri);
   const item = new vscode.TreeItem(uri, vscode.TreeItemCollapsibleState.Expanded);
   item.id = status.uri;
-  item.contextValue = status.running ? "model running" : "model idle";
+  item.contextValue = status.running ? `model ${status.running.ahead === null ? "running" : "waiting"}` : "model idle";
+  const queue = queueOf(status);
+  if (queue) item.description = queue;
   item.command = { command: "vscode.open", title: "Open", arguments: [uri] };
   return item;
 }
 
-function propertyItem({ uri, property, running }: PropertyNode): vscode.TreeItem {
+function propertyItem({ uri, property, turn }: PropertyNode): vscode.TreeItem {
   const item = new vscode.TreeItem(property.name);
   item.id = `${uri}#${property.name}`;
-  const [icon, color] = ICONS[property.state];
-  const notAll = property.state === "holds" && !property.exhaustive;
+  const waits = turn !== undefined && turn.kind !== "checked";
+  const [icon, color] = waits ? WAITING : ICONS[property.state];
+  const notAll = !turn && property.state === "holds" && !property.exhaustive;
   item.iconPath = notAll
     ? new vscode.ThemeIcon("pass", new vscode.ThemeColor("testing.iconQueued"))
     : new vscode.ThemeIcon(icon, color ? new vscode.ThemeColor(color) : undefined);
-  const own = running?.property === property.name ? running : null;
-  const { states, depth } = own?.progress ?? {};
-  const going = listed(noErrorUpTo(own?.bound), states !== undefined && counted(states, "state"), depth !== undefined && `depth ${grouped(depth)}`);
   const known = property.state === "unknown" ? "not checked yet" : (property.summary ?? "");
-  item.description = property.state === "running" ? going || "checking" : [known, property.replay].filter(Boolean).join(" · ");
-  item.tooltip = `${property.name}: ${property.state}\n${item.description}`;
+  const told = [known, property.replay].filter(Boolean).join(" · ");
+  item.description = turn ? [turnInWords(turn), waits && property.summary].filter(Boolean).join(" · ") : told;
+  const state = waits ? "waiting" : property.state;
+  item.tooltip = `${property.name}: ${state}\n${item.description}`;
   item.contextValue = [
     "property",
-    property.state === "running" ? "running" : "idle",
+    turn ? (waits ? "waiting" : "running") : "idle",
     property.verdict ? "known" : "",
     property.counterexamples > 0 ? "counterexample" : "",
   ].join(" ");
-  item.accessibilityInformation = { label: `${property.name}, ${property.state}, ${item.description}` };
+  item.accessibilityInformation = { label: `${property.name}, ${state}, ${item.description}` };
   if (property.range) {
     const { start } = property.range;
     const selection = new vscode.Range(start.line, start.character, start.line, start.character);

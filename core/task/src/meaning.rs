@@ -41,6 +41,12 @@ impl SourceProgram {
         Some(Self { program, base })
     }
 
+    /// Where the assertions stand.
+    pub fn assertions(&self) -> Vec<Span> {
+        let statements = self.program.processes.iter().flat_map(|process| &process.statements);
+        statements.flat_map(|statement| assertions(&statement.action, statement.span)).collect()
+    }
+
     /// The program.
     pub fn program(&self) -> &Arc<Program> {
         &self.program
@@ -85,6 +91,18 @@ impl SourceProgram {
             map.extend(places.into_iter().zip(theirs.remove(&name).unwrap_or_default()));
         }
         map
+    }
+}
+
+/// Where the assertions of a step stand.
+fn assertions(action: &Action, span: Span) -> Vec<Span> {
+    match action {
+        Action::Assert(_) => vec![span],
+        Action::Block(block) => {
+            let options = block.nodes.iter().flat_map(|node| &node.options);
+            options.flat_map(|option| assertions(&option.action, option.span)).collect()
+        }
+        _ => Vec::new(),
     }
 }
 

@@ -29,8 +29,8 @@ pub(crate) use events::{
 };
 pub(crate) use messages::{Message, Response};
 pub(crate) use own::{
-    HeldProcesses, HoldParams, Place, Position, ProcessReference, ReceivedFrom, SavedRun, TracePage, TraceParams,
-    TraceStep,
+    FalsePart, HeldProcesses, HoldParams, Place, Position, ProcessReference, ReceivedFrom, SavedRun, TracePage,
+    TraceParams, TraceStep,
 };
 pub(crate) use requests::Request;
 

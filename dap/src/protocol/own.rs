@@ -17,6 +17,29 @@ pub(crate) struct Place {
     pub file: String,
     /// Its line, from 1.
     pub line: u32,
+    /// The parts that make the conditions false at which blocked processes wait.
+    pub parts: Vec<FalsePart>,
+}
+
+/// A part of a condition that makes it false.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(TS))]
+pub(crate) struct FalsePart {
+    /// The process that waits, such as `P[1]`.
+    pub process: String,
+    /// Whether the part is true or false, and the values of which it is made, in a sentence.
+    pub sentence: String,
+    /// The file in which it is written.
+    pub file: String,
+    /// Where it begins: the line, from 1.
+    pub line: u32,
+    /// The column, in characters, from 1.
+    pub column: u32,
+    /// Where it ends: the line.
+    pub end_line: u32,
+    /// The column after it.
+    pub end_column: u32,
 }
 
 /// The arguments of `fabius/jump`.

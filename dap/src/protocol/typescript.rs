@@ -1,6 +1,6 @@
 //! The types of those of our own messages that the VS Code extension uses.
 
-use super::own::{HeldProcesses, HoldParams, JumpParams, Place, Position};
+use super::own::{FalsePart, HeldProcesses, HoldParams, JumpParams, Place, Position};
 use std::path::Path;
 use ts_rs::{Config, TS};
 
@@ -35,6 +35,7 @@ fn declaration<T: TS>() -> String {
 fn typescript_types_are_those_of_the_adapter() {
     let declarations = [
         declaration::<Place>(),
+        declaration::<FalsePart>(),
         declaration::<JumpParams>(),
         declaration::<Position>(),
         declaration::<HoldParams>(),

@@ -65,7 +65,13 @@ fn seen(view: View<'_>, document: &Document) -> Vec<Hint> {
             (None, Some(seen)) => values(seen),
             (None, None) => continue,
         };
-        let tooltip = survey.words_about(view, id).unwrap_or_default();
+        let share = super::costs::of_variable(view, document, symbol).filter(|_| !survey.channels.contains_key(&key));
+        let told = share.as_ref().map(|share| format!(", {share} of states")).unwrap_or_default();
+        let label = label + &told;
+        let mut tooltip = survey.words_about(view, id).unwrap_or_default();
+        if let Some(share) = share {
+            tooltip.push_str(&format!("; {share} of the states differ only in it"));
+        }
         found.push(Hint { at: view.language().declaration_end(view.source(), id), label, parameter: false, tooltip });
     }
     found

@@ -1,13 +1,14 @@
 //! Code lenses: what is known about each property, at the place that it belongs to.
 
 use super::place::View;
-use crate::session::Document;
+use crate::session::costs::KeptCosts;
 use crate::session::results::Known;
-use crate::session::sweeps::KeptSweep;
-use fabius_engine::Verdict;
+use crate::session::sweeps::{KeptSweep, SweepProgress};
+use crate::session::{Document, Running};
 use fabius_engine::sweep::{WrittenSweep, in_a_line, ranges};
-use fabius_engine::words::counted;
-use fabius_language::SymbolKind;
+use fabius_engine::words::{counted, seconds};
+use fabius_engine::{SAFETY, Verdict};
+use fabius_language::{Symbol, SymbolKind};
 use std::ops::Range;
 
 /// What happens when somebody clicks.
@@ -15,14 +16,20 @@ use std::ops::Range;
 pub enum Click {
     /// The property is checked.
     Check(String),
-    /// The check is stopped.
-    Stop,
+    /// The property is not checked any more, nor waits for it.
+    Stop(String),
+    /// The property is checked before the others that wait.
+    Prioritize(String),
     /// A counterexample is shown.
     Show(String, usize),
     /// The executions are shown.
     Executions,
     /// The model is checked with the values that the comment at this byte names.
     Sweep(usize),
+    /// The check with the values that the comment at this byte names ends.
+    StopSweep(usize),
+    /// It is computed what states are spent on.
+    Costs,
     /// Nothing.
     Nothing,
 }
@@ -38,8 +45,9 @@ pub struct Lens {
     pub click: Click,
 }
 
-/// The lenses of a file: what belongs to a formula or claim stands at it, the rest at the first process.
-pub fn lenses(view: View<'_>, document: &Document) -> Vec<Lens> {
+/// The lenses of a file: what belongs to a formula or claim stands at it, the rest at the first process. `ahead`: so many checks of
+/// other models begin before that of the document, if it waits; `follows`: lenses are asked for again while a check goes on.
+pub fn lenses(view: View<'_>, document: &Document, ahead: Option<usize>, follows: bool) -> Vec<Lens> {
     let index = view.index();
     let mut found = Vec::new();
     let own: Vec<_> = index
@@ -59,13 +67,8 @@ pub fn lenses(view: View<'_>, document: &Document) -> Vec<Lens> {
     for name in view.reading.properties() {
         let Some(range) = place(&name) else { continue };
         let known = document.results.of(&name);
-        let running = document.run.as_ref().filter(|running| running.property == name);
-        found.push(match running {
-            Some(_) => Lens { range: range.clone(), title: format!("■ stop checking {name}"), click: Click::Stop },
-            None => {
-                Lens { range: range.clone(), title: format!("▶ check {name}"), click: Click::Check(name.clone()) }
-            }
-        });
+        let checks = of_check(document, &name, ahead, follows);
+        found.extend(checks.into_iter().map(|(title, click)| Lens { range: range.clone(), title, click }));
         if let Some(known) = known {
             found.push(Lens { range: range.clone(), title: title(known), click: Click::Nothing });
             if !known.counterexamples.is_empty() {
@@ -90,25 +93,116 @@ pub fn lenses(view: View<'_>, document: &Document) -> Vec<Lens> {
             found.push(Lens { range, title, click: Click::Nothing });
         }
     }
-    found.extend(super::sweeps::written(view).flat_map(|(sweep, range)| of_sweep(view, document, sweep, &range)));
+    found.extend(of_costs(document, own.iter().map(|&id| index.symbol(id))));
+    found.extend(
+        super::sweeps::written(view).flat_map(|(sweep, range)| of_sweep(view, document, (sweep, &range), follows)),
+    );
     found.sort_by_key(|lens| lens.range.start);
     found
 }
 
+/// What states are spent on where processes are; where that takes a search of its own, what begins it.
+fn of_costs<'s>(document: &Document, outer: impl Iterator<Item = &'s Symbol>) -> Vec<Lens> {
+    let processes: Vec<&Symbol> = outer.filter(|symbol| is_process(symbol.kind)).collect();
+    let lens = |symbol: &Symbol, title: String, click: Click| {
+        let range = symbol.definition.start as usize..symbol.definition.end as usize;
+        Lens { range, title, click }
+    };
+    let shares = processes.iter().filter_map(|symbol| {
+        let share = super::costs::of_process(document, &symbol.name)?;
+        Some(lens(symbol, format!("{share} of states differ only in where it is"), Click::Nothing))
+    });
+    let mut found: Vec<Lens> = shares.collect();
+    let Some(first) = processes.iter().min_by_key(|symbol| symbol.definition.start) else { return found };
+    let is_proved = document.results.of(SAFETY).is_some_and(|known| !known.stale && known.report.exhaustive);
+    let is_small = document.results.survey.as_ref().is_none_or(|survey| survey.exhaustive);
+    match document.asked.costs.as_ref().filter(|kept| !kept.origin.stale) {
+        Some(KeptCosts { found: None, .. }) => {
+            found.push(lens(first, "computing what states are spent on …".to_owned(), Click::Nothing));
+        }
+        Some(KeptCosts { found: Some(costs), .. }) if costs.limit.is_some() => {
+            found.push(lens(first, super::costs::sentence(costs), Click::Nothing));
+        }
+        Some(_) => {}
+        None if is_proved && !(is_small && document.options.hints) => {
+            found.push(lens(first, "▶ what states are spent on".to_owned(), Click::Costs));
+        }
+        None => {}
+    }
+    found
+}
+
+/// What the check of a document does about a property, and what somebody may do about that.
+fn of_check(document: &Document, name: &str, ahead: Option<usize>, follows: bool) -> Vec<(String, Click)> {
+    let property = || name.to_owned();
+    let stop = || (format!("■ stop checking {name}"), Click::Stop(property()));
+    let Some(running) = &document.run else { return vec![(format!("▶ check {name}"), Click::Check(property()))] };
+    if running.property == name {
+        let how_far = if follows { Some((going(running, ahead), Click::Nothing)) } else { None };
+        return std::iter::once(stop()).chain(how_far).collect();
+    }
+    match running.next.iter().position(|turn| turn.property == name) {
+        Some(before) if follows => {
+            let first = (format!("▶ check {name} first"), Click::Prioritize(property()));
+            let place = match before {
+                0 => "next to be checked".to_owned(),
+                _ => format!("waits, {} before it", counted_properties(before)),
+            };
+            vec![first, stop(), (place, Click::Nothing)]
+        }
+        _ => vec![(format!("▶ check {name}"), Click::Check(property()))],
+    }
+}
+
+fn counted_properties(number: usize) -> String {
+    if number == 1 { "1 property".to_owned() } else { format!("{number} properties") }
+}
+
+/// How far a check is, shortly.
+fn going(running: &Running, ahead: Option<usize>) -> String {
+    if ahead.is_some() {
+        return "waits for checks of other models".to_owned();
+    }
+    match &running.progress {
+        Some(progress) => format!("checking …, {}, {}", counted(progress.states, "state"), seconds(progress.seconds)),
+        None => "checking …".to_owned(),
+    }
+}
+
 /// The lenses of a comment that names values of macros.
-fn of_sweep(view: View<'_>, document: &Document, sweep: &WrittenSweep, range: &Range<usize>) -> Vec<Lens> {
+fn of_sweep(
+    view: View<'_>,
+    document: &Document,
+    (sweep, range): (&WrittenSweep, &Range<usize>),
+    follows: bool,
+) -> Vec<Lens> {
     let values = ranges(&sweep.parameters);
     let lens = |title: String, click: Click| Lens { range: range.clone(), title, click };
     let check = || lens(format!("▶ check with {values}"), Click::Sweep(range.start));
     match super::sweeps::known(document, &sweep.parameters) {
         None => vec![check()],
-        Some(KeptSweep { found: None, .. }) => vec![lens(format!("checking with {values} …"), Click::Nothing)],
+        Some(kept @ KeptSweep { found: None, .. }) => {
+            let stop = lens(format!("■ stop checking with {values}"), Click::StopSweep(range.start));
+            let how_far = follows.then(|| lens(so_far(sweep, &kept.so_far), Click::Nothing));
+            std::iter::once(stop).chain(how_far).collect()
+        }
         Some(kept @ KeptSweep { found: Some((cells, _)), .. }) => {
             let old = if super::sweeps::is_stale(view, kept) { " (before the last edits)" } else { "" };
             let told = in_a_line(&sweep.parameters, cells);
             vec![check(), lens(format!("{told}{old}"), Click::Nothing)]
         }
     }
+}
+
+/// How far a sweep is: what came of the values that were checked, and which are being checked.
+fn so_far(sweep: &WrittenSweep, so_far: &SweepProgress) -> String {
+    let SweepProgress { cells, values, states } = so_far;
+    if values.is_empty() {
+        return "waits to begin".to_owned();
+    }
+    let before = if cells.is_empty() { String::new() } else { in_a_line(&sweep.parameters, cells) + "; " };
+    let states = if *states == 0 { String::new() } else { format!(", {}", counted(*states, "state")) };
+    format!("{before}checking {values} …{states}")
 }
 
 fn is_process(kind: SymbolKind) -> bool {

@@ -4,6 +4,7 @@
 //! out, and which file an answer is in.
 
 pub mod actions;
+pub mod costs;
 pub mod deadlocks;
 pub mod diagnostics;
 pub mod executions;

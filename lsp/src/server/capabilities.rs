@@ -8,9 +8,12 @@ use serde_json::json;
 use tower_lsp_server::ls_types as lsp;
 
 /// The commands that a client may ask for.
-pub const COMMANDS: [&str; 9] = [
+pub const COMMANDS: [&str; 12] = [
     "fabius.check",
     "fabius.stop",
+    "fabius.prioritize",
+    "fabius.costs",
+    "fabius.stopSweep",
     "fabius.explain",
     "fabius.trace",
     "fabius.contexts",

@@ -10,6 +10,7 @@ use crate::session::reading::Reading;
 use crate::session::results::{Known, is_unreached};
 use fabius_analysis::Survey;
 use fabius_base::{FileId, Span};
+use fabius_engine::SAFETY;
 use fabius_witness::Trace;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -28,10 +29,25 @@ impl Marks<'_> {
     /// A mark at a place, if that is in the document.
     fn add(&mut self, known: &Known, span: Span, mark: impl FnOnce() -> Mark) {
         let (file, range) = known.place(span, self.name);
+        self.put(&file, range.start, mark);
+    }
+
+    /// A mark at a byte of a file, if that is the document.
+    fn put(&mut self, file: &str, at: usize, mark: impl FnOnce() -> Mark) {
         if file == self.name {
             let text = &self.document.text;
-            let line = text.byte_to_line(range.start.min(text.len_bytes())) as u32;
+            let line = text.byte_to_line(at.min(text.len_bytes())) as u32;
             self.by_line.entry(line).or_default().push(mark());
+        }
+    }
+
+    /// Marks a place of a property, once in its line.
+    fn property(&mut self, place: Place, name: &str, is_assertion: bool) {
+        let line = self.document.text.byte_to_line(place.start.min(self.document.text.len_bytes())) as u32;
+        let is_known = |mark: &Mark| matches!(mark, Mark::Property { property, assertion } if property == name && *assertion == is_assertion);
+        if !self.by_line.get(&line).is_some_and(|marks| marks.iter().any(is_known)) {
+            let property = name.to_owned();
+            self.put(&place.file, place.start, || Mark::Property { property, assertion: is_assertion });
         }
     }
 
@@ -84,6 +100,17 @@ impl Marks<'_> {
     }
 }
 
+/// Where the properties of a model stand, and whether that is an assertion.
+fn places_of_properties(reading: &Reading) -> Vec<(String, bool, Span)> {
+    let names = reading.properties();
+    let placed = |name: &String| Some((name.clone(), false, reading.place_of(name)?));
+    let mut places: Vec<(String, bool, Span)> = names.iter().filter_map(placed).collect();
+    if let Some(written) = reading.written().filter(|_| names.iter().any(|name| name == SAFETY)) {
+        places.extend(written.assertions().into_iter().map(|span| (SAFETY.to_owned(), true, span)));
+    }
+    places
+}
+
 /// How a step of a counterexample is marked.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum StepKind {
@@ -102,6 +129,11 @@ pub fn lines(server: &State, name: &str) -> Option<Lines> {
             marks.stuck(known, &first.trace);
         }
         marks.unreached(known);
+    }
+    if let Some(reading) = document.present() {
+        for (property, assertion, span) in places_of_properties(reading) {
+            marks.property(Place::of(reading.map(), span), &property, assertion);
+        }
     }
     let coverage = coverage(document).map(|(survey, statements, reading)| {
         let converter = Converter::new(&server.session, reading.map(), server.encoding);

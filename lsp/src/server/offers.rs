@@ -2,7 +2,9 @@
 
 use super::client::json;
 use super::context::Context;
-use super::messages::{ContextsParams, ExecutionsParams, LinesParams, ModelParams, RunParams, TraceSource};
+use super::messages::{
+    ContextsParams, ExecutionsParams, LinesParams, ModelParams, QueueParams, RunParams, TraceSource,
+};
 use super::names::uri_of;
 use super::service::error;
 use super::state::State;
@@ -24,6 +26,10 @@ fn counterexample(uri: lsp::Uri, property: &str, index: usize) -> TraceSource {
     TraceSource { uri, property: Some(property.to_owned()), counterexample: Some(index), run: None }
 }
 
+fn of_queue(uri: lsp::Uri, property: &str) -> QueueParams {
+    QueueParams { uri, property: Some(property.to_owned()) }
+}
+
 pub fn lenses(server: &mut State, params: &lsp::CodeLensParams) -> Option<Vec<lsp::CodeLens>> {
     let context = Context::of(server, &params.text_document.uri)?;
     let uri = uri_of(&context.model)?;
@@ -34,20 +40,26 @@ pub fn lenses(server: &mut State, params: &lsp::CodeLensParams) -> Option<Vec<ls
                 "fabius.check",
                 Some(json(RunParams { uri, property: Some(property.clone()), fairness: None, leave_out: None })),
             ),
-            Click::Stop => ("fabius.stop", Some(json(ModelParams { uri }))),
+            Click::Stop(property) => ("fabius.stop", Some(json(of_queue(uri, property)))),
+            Click::Prioritize(property) => ("fabius.prioritize", Some(json(of_queue(uri, property)))),
             Click::Show(property, index) => ("fabius.trace", Some(json(counterexample(uri, property, *index)))),
             Click::Executions => ("fabius.executions", Some(json(ExecutionsParams { uri, laps: None, within: None }))),
-            Click::Sweep(at) => {
+            Click::Sweep(at) | Click::StopSweep(at) => {
                 let uri = params.text_document.uri.clone();
                 let line = context.range(&(*at..*at)).start.line;
-                ("fabius.sweep", Some(json(LinesParams { uri, lines: vec![line] })))
+                let stops = matches!(lens.click, Click::StopSweep(_));
+                let name = if stops { "fabius.stopSweep" } else { "fabius.sweep" };
+                (name, Some(json(LinesParams { uri, lines: vec![line] })))
             }
+            Click::Costs => ("fabius.costs", Some(json(ModelParams { uri }))),
             Click::Nothing => ("", None),
         };
         let command = Some(command(&lens.title, name, params));
         lsp::CodeLens { range: context.range(&lens.range), command, data: None }
     };
-    Some(lines::lenses(context.view(), context.document()?).iter().map(one).collect())
+    let ahead = context.server.session.checks_ahead(&context.model);
+    let follows = context.server.able.refresh_lenses;
+    Some(lines::lenses(context.view(), context.document()?, ahead, follows).iter().map(one).collect())
 }
 
 /// Which action it is: where it was offered, and a digest of the text that its edits lead to.

@@ -3,8 +3,8 @@
 use super::client::{json, read};
 use super::lines;
 use super::messages::{
-    DescribeLines, ExplainWaiting, Export, Lines, ModelParams, Properties, Request, Run, RunParams, Select, Status,
-    Step, Stop, Survey, Trace, TraceSource,
+    DescribeLines, ExplainWaiting, Export, Lines, LinesParams, ModelParams, Prioritize, Properties, QueueParams,
+    Request, Run, RunParams, Select, Status, Step, Stop, StopSweep, Survey, Trace, TraceSource,
 };
 use super::names::name_of;
 use super::service::error;
@@ -28,6 +28,8 @@ pub fn answer(server: &mut State, method: &str, params: lsp::LSPAny) -> Result<V
         Properties::METHOD => answered::<Properties>(server, params, |server, model, _| Ok(server.status(model))),
         Run::METHOD => answered::<Run>(server, params, run),
         Stop::METHOD => answered::<Stop>(server, params, stop),
+        Prioritize::METHOD => answered::<Prioritize>(server, params, prioritize),
+        StopSweep::METHOD => answered::<StopSweep>(server, params, stop_sweep),
         Survey::METHOD => answered::<Survey>(server, params, survey),
         DescribeLines::METHOD => answered::<DescribeLines>(server, params, describe_lines),
         Trace::METHOD => answered::<Trace>(server, params, |server, model, params| {
@@ -72,6 +74,8 @@ pub fn command(server: &mut State, params: &lsp::ExecuteCommandParams) -> Result
     match params.command.as_str() {
         "fabius.check" => answer(server, Run::METHOD, first),
         "fabius.stop" => answer(server, Stop::METHOD, first),
+        "fabius.stopSweep" => answer(server, StopSweep::METHOD, first),
+        "fabius.prioritize" => answer(server, Prioritize::METHOD, first),
         "fabius.explain" | "fabius.trace" => {
             let source: TraceSource = read(first)?;
             let model = server.session.model_of(&name_of(&source.uri));
@@ -98,9 +102,27 @@ fn run(server: &mut State, model: &str, params: RunParams) -> Result<Option<Stat
     Ok(server.status(model))
 }
 
-fn stop(server: &mut State, model: &str, _: ModelParams) -> Result<Option<Status>> {
-    server.session.stop(model);
-    server.show(vec![Notice::Settled(model.to_owned())]);
+fn prioritize(server: &mut State, model: &str, params: QueueParams) -> Result<Option<Status>> {
+    server.session.prioritize(model, params.property.as_deref());
+    server.show(vec![Notice::Changed(model.to_owned())]);
+    Ok(server.status(model))
+}
+
+fn stop_sweep(server: &mut State, model: &str, params: LinesParams) -> Result<()> {
+    let file = name_of(&params.uri);
+    params.lines.iter().for_each(|line| server.session.stop_sweep(model, &file, line.saturating_add(1)));
+    Ok(())
+}
+
+fn stop(server: &mut State, model: &str, params: QueueParams) -> Result<Option<Status>> {
+    let notices = match params.property {
+        Some(property) => server.session.stop_property(model, &property),
+        None => {
+            server.session.stop(model);
+            vec![Notice::Settled(model.to_owned())]
+        }
+    };
+    server.show(notices);
     Ok(server.status(model))
 }
 

@@ -4,21 +4,23 @@
 use super::client::{json, read};
 use super::convert::Converter;
 use super::messages::{
-    Alternatives, Branch, Contexts, ContextsParams, CountedExecutions, Draw, DrawParams, Drawing, Execution,
+    Alternatives, Branch, Contexts, ContextsParams, Cost, CountedExecutions, Draw, DrawParams, Drawing, Execution,
     ExecutionPage, ExecutionParams, ExecutionTree, ExecutionTreeParams, Executions, ExecutionsParams, FindContexts,
-    LinesParams, Meet, Meeting, ModelParams, Mutate, PlacedStep, Request, Stuck, StuckAt, Survivor, Survivors, Sweep,
-    Swept, TraceSource,
+    LinesParams, Meet, Meeting, ModelParams, Mutate, PlacedStep, Request, SpentStates, StatesOfPart, Stuck, StuckAt,
+    Survivor, Survivors, Sweep, Swept, TraceSource,
 };
 use super::names::{name_of, uri_of};
 use super::service::error;
 use super::state::State;
 use super::traces::{self, PAGE_STEPS};
 use crate::ide::executions as words;
-use crate::ide::{Place, mutants, sweeps};
+use crate::ide::{Place, costs, mutants, sweeps};
 use crate::session::Notice;
 use crate::session::jobs::{Job, RunId, Work};
 use crate::session::questions::{Answer, Bounds, Question, key_of};
 use crate::session::runs::{KeptExecutions, Origin};
+use fabius_analysis as analysis;
+use fabius_analysis::cost::Costs;
 use fabius_analysis::state_graph::Grouping;
 use fabius_analysis::stuck::{Stuck as StuckFound, StuckVerdict};
 use fabius_analysis::{CoReachability, Line};
@@ -50,6 +52,8 @@ pub enum SearchRequest {
     Meet(LinesParams),
     /// A picture of the state graph or of the automata.
     Draw(DrawParams),
+    /// What states are spent on.
+    Costs(ModelParams),
     /// Which changes no property notices.
     Mutants(ModelParams),
     /// What came of the values of macros that a comment names.
@@ -76,6 +80,7 @@ impl SearchRequest {
             Stuck::METHOD => read(params()).map(Self::Stuck),
             Meet::METHOD => read(params()).map(Self::Meet),
             Draw::METHOD => read(params()).map(Self::Draw),
+            Cost::METHOD => read(params()).map(Self::Costs),
             Mutate::METHOD => read(params()).map(Self::Mutants),
             Sweep::METHOD => read(params()).map(Self::Sweep),
             _ => return None,
@@ -92,6 +97,7 @@ impl SearchRequest {
             | Self::Meet(LinesParams { uri, .. })
             | Self::Draw(DrawParams { uri, .. })
             | Self::Sweep(LinesParams { uri, .. })
+            | Self::Costs(ModelParams { uri })
             | Self::Mutants(ModelParams { uri }) => uri,
         }
     }
@@ -104,6 +110,7 @@ pub fn of_command(method: &str, params: lsp::LSPAny) -> (&str, lsp::LSPAny, bool
         Some("fabius.contexts") => FindContexts::METHOD,
         Some("fabius.stuck") => Stuck::METHOD,
         Some("fabius.executions") => Executions::METHOD,
+        Some("fabius.costs") => Cost::METHOD,
         Some("fabius.mutants") => Mutate::METHOD,
         Some("fabius.sweep") => Sweep::METHOD,
         _ => return (method, params, false),
@@ -158,6 +165,11 @@ pub fn begin(server: &mut State, request: &SearchRequest) -> Result<Option<RunId
             let line = params.lines.first().ok_or_else(|| wrong("which line?"))?;
             let none = || wrong("no comment `/*@ sweep N = 2..5 */` begins at this line");
             let run = session.sweep(&model, &name, line + 1).ok_or_else(none)?;
+            server.show(vec![Notice::Hints(model)]);
+            Ok(Some(run))
+        }
+        SearchRequest::Costs(_) => {
+            let run = session.costs(&model).ok_or_else(not_open)?;
             server.show(vec![Notice::Hints(model)]);
             Ok(Some(run))
         }
@@ -224,6 +236,10 @@ fn answered(server: &State, request: &SearchRequest, job: &Job, answer: Option<A
                 (_, Some(why)) => format!("{states}, incomplete: {why}"),
             };
             Ok(Answered { value: json(Drawing { svg, sentence: sentence.clone() }), sentence })
+        }
+        Answer::Costs(found) => {
+            let answer = spent(server, job, &found);
+            Ok(Answered { sentence: answer.sentence.clone(), value: json(answer) })
         }
         Answer::Mutants(report) => {
             let answer = survivors(server, job, &report);
@@ -343,6 +359,26 @@ fn survivors(server: &State, job: &Job, report: &MutationReport) -> Survivors {
         Some(Survivor { uri: location.uri, range: location.range, message: mutants::message(mutant) })
     });
     Survivors { sentence: mutants::sentence(report), stale: is_stale(server, job), survivors: placed.collect() }
+}
+
+/// What states are spent on.
+fn spent(server: &State, job: &Job, found: &Costs) -> SpentStates {
+    let map = &job.loaded.map;
+    let converter = Converter::new(&server.session, map, server.encoding);
+    let one = |cost: &analysis::cost::Cost| StatesOfPart {
+        name: cost.name.clone(),
+        part: cost.part,
+        share: costs::share(found, cost),
+        values: cost.values,
+        place: cost.span.and_then(|span| converter.location(&Place::of(map, map.user_span(span)))),
+    };
+    SpentStates {
+        sentence: costs::sentence(found),
+        states: found.states,
+        exhaustive: found.limit.is_none(),
+        stale: is_stale(server, job),
+        costs: found.costs.iter().map(one).collect(),
+    }
 }
 
 /// What came of the values of macros.

@@ -12,10 +12,15 @@ use super::workspace;
 use crate::ide::actions;
 use crate::ide::diagnostics::{Diagnostic, diagnostics};
 use crate::session::events::EventSink;
-use crate::session::{Notice, Session};
+use crate::session::jobs::Tier;
+use crate::session::{Document, Notice, Session};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use tower_lsp_server::ls_types as lsp;
+
+/// Time between two refreshes of lenses while a check goes on.
+const FOLLOW_PAUSE: Duration = Duration::from_secs(1);
 
 /// What the client can do, as far as it matters here.
 #[derive(Clone, Copy, Default, Debug)]
@@ -62,6 +67,8 @@ pub struct State {
     published: BTreeMap<String, BTreeSet<String>>,
     /// The number of the last status that was told.
     serial: u64,
+    /// Lenses were last asked for again because a check went on.
+    followed: Option<Instant>,
     /// What was said to be wrong with what was chosen.
     warned: BTreeSet<String>,
     /// It was said that there are more models than are read.
@@ -80,6 +87,7 @@ impl State {
             bars: ProgressBars::default(),
             published: BTreeMap::new(),
             serial: 0,
+            followed: None,
             warned: BTreeSet::new(),
             warned_of_unread: false,
         }
@@ -160,10 +168,12 @@ impl State {
                     self.refresh();
                 }
                 Notice::Progress(name) => {
+                    let ahead = self.session.checks_ahead(&name);
                     if let Some(running) = self.session.document(&name).and_then(|document| document.run.as_ref()) {
-                        self.bars.update(&mut self.client, &name, running);
+                        self.bars.update(&mut self.client, &name, running, ahead);
                     }
                     self.show_status(&name);
+                    self.follow_check(&name);
                 }
                 Notice::Hints(name) => {
                     self.show_status(&name);
@@ -268,6 +278,16 @@ impl State {
         }
         if self.able.refresh_hints {
             self.client.refresh("workspace/inlayHint/refresh");
+        }
+    }
+
+    /// Lenses say how far a check is; a short look is over before anybody reads that.
+    fn follow_check(&mut self, name: &str) {
+        let is_long = |document: &Document| document.run.as_ref().is_some_and(|run| run.tier != Tier::Quick);
+        let is_due = self.followed.is_none_or(|last| FOLLOW_PAUSE <= last.elapsed());
+        if self.able.refresh_lenses && is_due && self.session.document(name).is_some_and(is_long) {
+            self.followed = Some(Instant::now());
+            self.client.refresh("workspace/codeLens/refresh");
         }
     }
 

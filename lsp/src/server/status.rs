@@ -3,11 +3,12 @@
 use super::client::{Client, Expected};
 use super::convert::Converter;
 use super::lines::coverage;
-use super::messages::{self, Faulty, PropertyState, PropertyStatus, Status, SurveyStatus};
+use super::messages::{self, Faulty, PropertyState, PropertyStatus, Status, SurveyStatus, Waiting};
 use super::names::uri_of;
 use super::positions::Encoding;
 use crate::ide::{Place, schedules};
 use crate::session::jobs::{RunId, Tier};
+use crate::session::queue::Turn;
 use crate::session::results::Known;
 use crate::session::{Document, Running, Session};
 use fabius_engine::words::{counted, grouped, memory};
@@ -36,7 +37,7 @@ fn token(name: &str) -> String {
 
 impl ProgressBars {
     /// A check goes on.
-    pub fn update(&mut self, client: &mut Client, name: &str, running: &Running) {
+    pub fn update(&mut self, client: &mut Client, name: &str, running: &Running, ahead: Option<usize>) {
         if !self.supported || running.tier == Tier::Quick {
             return;
         }
@@ -49,7 +50,8 @@ impl ProgressBars {
             Some(bar) => {
                 bar.run = running.run;
                 if bar.begun {
-                    let report = lsp::WorkDoneProgressReport { message: Some(line(running)), ..Default::default() };
+                    let report =
+                        lsp::WorkDoneProgressReport { message: Some(line(running, ahead)), ..Default::default() };
                     show(client, name, lsp::WorkDoneProgress::Report(report));
                 }
             }
@@ -62,7 +64,8 @@ impl ProgressBars {
         bar.begun = true;
         let title = format!("checking {}", short(name));
         let running = session.document(name).and_then(|document| document.run.as_ref());
-        let message = Some(running.map(line).unwrap_or_default());
+        let message = running.map(|running| line(running, session.checks_ahead(name)));
+        let message = Some(message.unwrap_or_default());
         let begin = lsp::WorkDoneProgressBegin { title, cancellable: Some(true), message, percentage: None };
         show(client, name, lsp::WorkDoneProgress::Begin(begin));
     }
@@ -97,8 +100,11 @@ fn short(name: &str) -> &str {
 }
 
 /// How far a check is, in one line.
-fn line(running: &Running) -> String {
+fn line(running: &Running, ahead: Option<usize>) -> String {
     let mut told = running.property.clone();
+    if ahead.is_some() {
+        return format!("{told}: waiting for checks of other models");
+    }
     let bound = running.bound.map(|bound| format!("no error up to {}", counted(u64::from(bound), "delay")));
     let states = running.progress.as_ref().map(|progress| {
         let rate = if progress.seconds > 0.0 { progress.states as f64 / progress.seconds } else { 0.0 };
@@ -120,9 +126,9 @@ fn per_second(rate: f64) -> String {
     }
 }
 
-/// The state of a property of the present text.
-fn state_of(document: &Document, property: &str) -> PropertyState {
-    let running = document.run.as_ref().is_some_and(|running| running.property == property);
+/// The state of a property of the present text; `goes_on`: its check, if there is one, does not wait for a thread.
+fn state_of(document: &Document, property: &str, goes_on: bool) -> PropertyState {
+    let running = goes_on && document.run.as_ref().is_some_and(|running| running.property == property);
     match document.results.of(property) {
         _ if running => PropertyState::Running,
         None => PropertyState::Unknown,
@@ -215,23 +221,31 @@ pub fn status(session: &Session, encoding: Encoding, name: &str, document: &Docu
         let converter = Converter::new(session, reading.map(), encoding);
         (place.file == name).then(|| converter.place(&place))
     };
+    let ahead = session.checks_ahead(name);
     let running = document.run.as_ref().map(|running| messages::Running {
         property: running.property.clone(),
         tier: running.tier,
         bound: running.bound,
         progress: running.progress,
+        ahead,
     });
+    let turns = document.run.iter().flat_map(|running| &running.next);
+    let turn = |turn: &Turn| Waiting { property: turn.property.clone(), tier: turn.tier, progress: turn.progress() };
     let survey = coverage(document);
     Some(Status {
         uri: uri_of(name)?,
         version: document.version,
         serial,
         running,
+        waiting: turns.map(turn).collect(),
         leave_out: document.leave_out.clone(),
         faulty: faulty(document),
         properties: properties
             .iter()
-            .map(|property| PropertyStatus { range: range(property), ..property_status(document, property, is_old) })
+            .map(|property| PropertyStatus {
+                range: range(property),
+                ..property_status(document, property, is_old, ahead.is_none())
+            })
             .collect(),
         survey: survey.map(|(survey, ..)| SurveyStatus { states: survey.states, exhaustive: survey.exhaustive }),
         surveying: session.is_surveying(name),
@@ -239,7 +253,7 @@ pub fn status(session: &Session, encoding: Encoding, name: &str, document: &Docu
 }
 
 /// What is known about a property, but for where it is.
-fn property_status(document: &Document, property: &str, is_old: bool) -> PropertyStatus {
+fn property_status(document: &Document, property: &str, is_old: bool, goes_on: bool) -> PropertyStatus {
     let known = document.results.of(property);
     let report = known.map(|known| &known.report);
     let stale = known.is_some_and(|known| known.stale || is_old);
@@ -247,7 +261,7 @@ fn property_status(document: &Document, property: &str, is_old: bool) -> Propert
     PropertyStatus {
         name: property.to_owned(),
         kind: report.map(|report| report.kind),
-        state: if is_old { PropertyState::Stale } else { state_of(document, property) },
+        state: if is_old { PropertyState::Stale } else { state_of(document, property, goes_on) },
         verdict: report.map(|report| report.verdict),
         exhaustive: report.is_some_and(|report| report.exhaustive && !stale),
         stale,

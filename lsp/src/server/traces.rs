@@ -2,8 +2,8 @@
 
 use super::convert::Converter;
 use super::messages::{
-    ExportFormat, Exported, NamedValue, PlacedProcess, PlacedStep, ProcessState, Ribbon, StateAfter, TraceKind,
-    TracePage, TraceSource, WaitingStatement, Why,
+    ExportFormat, Exported, FalsePart, NamedValue, PlacedProcess, PlacedStep, ProcessState, Ribbon, StateAfter,
+    TraceKind, TracePage, TraceSource, WaitingStatement, Why,
 };
 use super::names::uri_of;
 use super::service::error;
@@ -11,17 +11,19 @@ use super::state::State;
 use crate::session::ShownStep;
 use crate::session::results::Known;
 use crate::session::runs::KeptRun;
+use fabius_analysis::deciding_parts;
 use fabius_analysis::picture::{MovingPicture, moving_picture};
 use fabius_base::Span;
 use fabius_engine::{Counterexample, Loaded};
 use fabius_explore::Exploration;
 use fabius_project::files;
+use fabius_witness::deciding::DecidingPart;
 use fabius_witness::diagram::{Diagram, mermaid, plots};
 use fabius_witness::format::itf::itf;
 use fabius_witness::format::json::{step_record, stuck};
 use fabius_witness::format::ribbon::{Table, heading};
 use fabius_witness::format::text;
-use fabius_witness::{ProcessStatus, Snapshot, Trace};
+use fabius_witness::{ProcessStatus, Reason, Snapshot, Trace, Waiting};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
@@ -199,7 +201,7 @@ pub fn state_after(server: &State, model: &str, source: &TraceSource, step: usiz
     let placed = |status: &ProcessStatus| {
         let (file, range) = shown.place(status.span, model);
         PlacedProcess {
-            process: process_state(status),
+            process: process_state(&shown, &converter, model, status),
             uri: uri_of(&file),
             range: converter.range(&file, range.start, range.end),
         }
@@ -216,11 +218,13 @@ fn named_values(values: &[(String, String)]) -> Vec<NamedValue> {
     values.iter().map(|(name, value)| NamedValue { name: name.clone(), value: value.clone() }).collect()
 }
 
-fn process_state(status: &ProcessStatus) -> ProcessState {
-    let statements = status
-        .waiting
-        .iter()
-        .map(|waiting| WaitingStatement { statement: waiting.text.clone(), why: waiting.reason.sentence() });
+fn process_state(shown: &Shown<'_>, converter: &Converter<'_>, model: &str, status: &ProcessStatus) -> ProcessState {
+    let statements = status.waiting.iter().map(|waiting| WaitingStatement {
+        statement: waiting.text.clone(),
+        why: waiting.reason.sentence(),
+        executable: waiting.reason == Reason::Executable,
+        parts: false_parts(shown, converter, model, waiting),
+    });
     ProcessState {
         pid: status.pid,
         name: status.name.clone(),
@@ -232,11 +236,29 @@ fn process_state(status: &ProcessStatus) -> ProcessState {
     }
 }
 
+/// The parts that make the condition false at which a process waits.
+fn false_parts(shown: &Shown<'_>, converter: &Converter<'_>, model: &str, waiting: &Waiting) -> Vec<FalsePart> {
+    let one = |(part, span): (DecidingPart, Option<Span>)| {
+        let place = span.map(|span| shown.place(span, model));
+        let sentence = part.sentence();
+        FalsePart {
+            text: part.text,
+            holds: part.holds,
+            sentence,
+            uri: place.as_ref().and_then(|(file, _)| uri_of(file)),
+            range: place.map(|(file, range)| converter.range(&file, range.start, range.end)),
+        }
+    };
+    deciding_parts(shown.loaded, waiting).into_iter().map(one).collect()
+}
+
 /// Why processes can or cannot continue after a step: one of them, or all.
 pub fn why(server: &State, model: &str, source: &TraceSource, step: usize, pid: Option<u8>) -> Result<Why> {
-    let snapshot = snapshot(shown(server, model, source)?.trace, step)?;
+    let shown = shown(server, model, source)?;
+    let snapshot = snapshot(shown.trace, step)?;
+    let converter = Converter::new(&server.session, &shown.loaded.map, server.encoding);
     let wanted = snapshot.processes.iter().filter(|status| pid.is_none_or(|pid| pid == status.pid));
-    Ok(Why { step, processes: wanted.map(process_state).collect() })
+    Ok(Why { step, processes: wanted.map(|status| process_state(&shown, &converter, model, status)).collect() })
 }
 
 /// A run as a text to be kept or sent.

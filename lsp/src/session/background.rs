@@ -1,9 +1,11 @@
 //! Work beside the checks of a document: surveys for hints, fixes that are tried, questions about places.
 
+use super::costs::KeptCosts;
 use super::events::CheckEventKind;
 use super::fix_validations;
 use super::jobs::{Demands, Job, RunId, Searched, Work};
 use super::look_around::StateSpaceFindings;
+use super::runs::Origin;
 use super::{Document, Notice, Options, Session};
 use fabius_analysis::Line;
 use fabius_analysis::schedule::Scheduled;
@@ -139,6 +141,9 @@ impl Session {
         document.results.survey = Some(found.survey);
         document.results.order = found.order.map(|order| (Arc::clone(then), Arc::new(order)));
         document.results.executions = found.executions.map(|report| (Arc::clone(then), Arc::new(report)));
+        if let Some(costs) = found.costs {
+            document.asked.costs = Some(KeptCosts { origin: Origin::of(&present), found: Some(costs), run: None });
+        }
         document.results.surveyed = Some(present);
         let failed = found.failure.map(|failure| Notice::Failed(name.to_owned(), failure));
         let changed = document.results.take_hints(found.hints).then(|| Notice::Changed(name.to_owned()));

@@ -182,6 +182,25 @@ impl Checker {
         going || self.waiting.iter().any(|(_, job)| wanted(job))
     }
 
+    /// How many runs of its kind begin before a run that waits for room; nothing if it does not wait.
+    pub fn ahead(&self, run: RunId) -> Option<usize> {
+        let at = self.waiting.iter().position(|(waiting, _)| *waiting == run)?;
+        let lane = self.waiting.get(at)?.1.work.lane();
+        Some(self.waiting.iter().take(at).filter(|(_, job)| job.work.lane() == lane).count())
+    }
+
+    /// Begins a run that waits before all others; a search for another document gives way to it.
+    pub fn hurry(&mut self, run: RunId) {
+        let at = self.waiting.iter().position(|(waiting, _)| *waiting == run);
+        if let Some((run, job)) = at.and_then(|at| self.waiting.remove(at)) {
+            if job.work.lane() == Lane::Search && !self.has_room(Lane::Search) {
+                self.make_way(&job);
+            }
+            self.waiting.push_front((run, job));
+            self.pump();
+        }
+    }
+
     /// What goes on in a lane.
     fn going_in(&mut self, lane: Lane) -> impl Iterator<Item = &mut Going> {
         self.running.iter_mut().filter(move |going| going.job.work.lane() == lane && going.is_on())
@@ -257,6 +276,12 @@ impl Checker {
     pub fn is_idle(&self) -> bool {
         let halted = |going: &Going| going.clock.is_halted() && going.cancel.requested().is_none();
         self.running.iter().all(halted) && self.waiting.is_empty() && self.reading.is_empty()
+    }
+
+    /// Whether no thread works and nothing is halted.
+    #[cfg(test)]
+    pub fn is_over(&self) -> bool {
+        self.running.is_empty() && self.waiting.is_empty()
     }
 
     /// Starts what waits, as far as there is room.
@@ -346,6 +371,34 @@ mod tests {
         over.sort();
         assert_eq!(over, [survey, look]);
         assert!(!checker.is_surveying("a"));
+    }
+
+    #[test]
+    fn a_check_that_waits_can_be_begun_at_once() {
+        let (sender, events) = mpsc::channel();
+        let mut checker = Checker::new(Arc::new(move |told| drop(sender.send(told))), 1);
+        let deep = |document: &str| job(document, Work::Check(Tier::Deep, SAFETY.to_owned()));
+        let first = checker.start(deep("a"));
+        let (second, third) = (checker.start(deep("a")), checker.start(deep("a")));
+        // The newest is begun first.
+        assert_eq!([first, second, third].map(|run| checker.ahead(run)), [None, Some(1), Some(0)]);
+        // Looks are no searches.
+        let look = checker.start(job("a", Work::Check(Tier::Quick, SAFETY.to_owned())));
+        assert_eq!((checker.ahead(look), checker.ahead(second)), (None, Some(1)));
+        checker.hurry(second);
+        assert_eq!((checker.ahead(second), checker.ahead(third)), (Some(0), Some(1)));
+        let other = checker.start(deep("b"));
+        // The search for the other document gives way at once, and waits again.
+        assert_eq!(checker.ahead(other), None);
+        checker.hurry(third);
+        assert_eq!(checker.ahead(third), None);
+        checker.cancel_all();
+        while !checker.is_over() {
+            let CheckEvent { run, what } = events.recv().unwrap();
+            if !matches!(what, CheckEventKind::Event(_)) {
+                checker.finished(run);
+            }
+        }
     }
 
     #[test]

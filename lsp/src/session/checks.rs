@@ -4,6 +4,7 @@ use super::checker::Ended;
 use super::document::{Document, Running, When, fairness_of};
 use super::events::{CheckEvent, CheckEventKind};
 use super::jobs::{Demands, Job, RunId, Searched, Tier, Work};
+use super::queue::Turn;
 use super::reading::Reading;
 use super::results::Results;
 use super::{Notice, Session, results};
@@ -98,18 +99,24 @@ impl Session {
             progress: None,
             bound: None,
             goal: Goal::Violation,
-            next: properties.into_iter().map(|property| (tier, property)).collect(),
+            next: properties.into_iter().map(|property| Turn::new(tier, property)).collect(),
         };
         self.go_on(name, running);
     }
 
     /// Looks at the next property: all of them shortly, then some deeply. Says whether there was one.
-    fn go_on(&mut self, name: &str, mut running: Running) -> bool {
-        let (Some((tier, property)), Some(document)) = (running.next.pop_front(), self.documents.get_mut(name)) else {
+    pub(super) fn go_on(&mut self, name: &str, mut running: Running) -> bool {
+        let (Some(turn), Some(document)) = (running.next.pop_front(), self.documents.get_mut(name)) else {
             return false;
         };
+        let Turn { tier, property, halted } = turn;
         let known = document.results.of(&property).filter(|known| !known.stale && known.is_open());
         let (bound, seen) = known.map_or((None, 0), |known| (known.bound, known.report.states));
+        let goal = Goal::Violation;
+        if let Some((run, progress)) = halted.filter(|(run, _)| self.checker.resume(*run)) {
+            document.run = Some(Running { run, tier, property, progress, bound, goal, ..running });
+            return true;
+        }
         let job = Job {
             document: name.to_owned(),
             loaded: Arc::clone(&running.reading.loaded),
@@ -121,7 +128,7 @@ impl Session {
             demands: Demands { fairness: document.fairness(&property), leave_out: document.leave_out.clone() },
         };
         let run = self.checker.start(job);
-        document.run = Some(Running { run, tier, property, progress: None, bound, goal: Goal::Violation, ..running });
+        document.run = Some(Running { run, tier, property, progress: None, bound, goal, ..running });
         true
     }
 
@@ -131,7 +138,8 @@ impl Session {
         if let Some(document) = self.documents.get_mut(name) {
             document.check_when_read = None;
         }
-        if let Some(running) = self.documents.get_mut(name).and_then(|document| document.run.take()) {
+        if let Some(mut running) = self.documents.get_mut(name).and_then(|document| document.run.take()) {
+            running.drop_interrupted(&mut self.checker);
             self.checker.cancel(running.run);
         }
     }
@@ -159,9 +167,13 @@ impl Session {
         }
         let job = match event.what {
             CheckEventKind::Event(_) => None,
+            CheckEventKind::Sweeping(so_far) => return self.sweep_goes_on(event.run, *so_far),
             _ => match self.checker.finished(event.run) {
                 Ended::Done(job) => job,
-                Ended::GaveWay => return Vec::new(),
+                Ended::GaveWay => {
+                    self.begins_again(event.run);
+                    return Vec::new();
+                }
             },
         };
         if let CheckEventKind::Read(name, reading) = event.what {
@@ -197,9 +209,16 @@ impl Session {
             | CheckEventKind::Deadlocks(_)
             | CheckEventKind::Met(_)
             | CheckEventKind::Workspace(_)
+            | CheckEventKind::Sweeping(_)
             | CheckEventKind::Answered(_)
             | CheckEventKind::Read(..) => Vec::new(),
         }
+    }
+
+    /// A check gave way to that of another document: what it told of how far it is counts no more.
+    fn begins_again(&mut self, run: RunId) {
+        let runs = self.documents.values_mut().filter_map(|document| document.run.as_mut());
+        runs.filter(|running| running.run == run).for_each(|running| running.progress = None);
     }
 
     fn finished(&mut self, name: &str, job: Option<Job>, outcome: Result<Outcome, String>) -> Vec<Notice> {
@@ -226,7 +245,7 @@ impl Session {
             }
             let open = document.results.of(&property).filter(|known| known.is_open());
             match open.and_then(|known| tier.next(&running.reading.loaded, &property, &demands, known.report.states)) {
-                Some(next) => running.next.push_back((next, property)),
+                Some(next) => running.next.push_back(Turn::new(next, property)),
                 None => notices.push(Notice::Decided(name.to_owned(), property)),
             }
         }

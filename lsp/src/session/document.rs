@@ -4,6 +4,7 @@ use super::Notice;
 use super::edits::Edit;
 use super::fix_validations::FixValidations;
 use super::jobs::{Budget, RunId, Searched, Tier};
+use super::queue::Turn;
 use super::reading::Reading;
 use super::results::Results;
 use super::runs::Asked;
@@ -179,8 +180,8 @@ pub struct Running {
     pub(super) goal: Goal,
     /// The model as it is searched.
     pub(super) searched: Arc<Searched>,
-    /// The properties that come after this one, and how deep they are looked at.
-    pub(super) next: VecDeque<(Tier, String)>,
+    /// The properties that come after this one, in their order.
+    pub next: VecDeque<Turn>,
 }
 
 impl Document {

@@ -4,6 +4,7 @@ use super::jobs::{Job, RunId, Work};
 use super::look_around::StateSpaceFindings;
 use super::questions::Answer;
 use super::reading::Reading;
+use super::sweeps::SweepProgress;
 use super::workspace::WorkspaceFindings;
 use fabius_analysis::CoReachability;
 use fabius_analysis::schedule::Scheduled;
@@ -27,6 +28,8 @@ pub struct CheckEvent {
 pub enum CheckEventKind {
     /// Something that the engine tells.
     Event(Box<Event>),
+    /// A sweep goes on.
+    Sweeping(Box<SweepProgress>),
     /// The run is over; if it panicked, what the panic said.
     Finished(Box<Result<Outcome, String>>),
     /// A survey is over: what was seen.

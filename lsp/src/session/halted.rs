@@ -48,7 +48,8 @@ impl Session {
     }
 
     /// Halts a check, if it is worth that.
-    fn halt(&mut self, name: &str, running: Running) {
+    fn halt(&mut self, name: &str, mut running: Running) {
+        running.drop_interrupted(&mut self.checker);
         let run = running.run;
         if running.tier == Tier::Quick || !self.checker.halt(run) {
             return self.checker.cancel(run);

@@ -2,6 +2,7 @@
 
 use super::jobs::{Job, memory_max};
 use fabius_analysis::Survey;
+use fabius_analysis::cost::{Costs, costs};
 use fabius_base::{Cancel, Finding, Limits, StopReason};
 use fabius_executions::{ExecutionsReport, ExecutionsRequest, NotLearnt, OrderReport, executions, order_of_statements};
 use std::time::Duration;
@@ -25,6 +26,8 @@ pub struct StateSpaceFindings {
     pub order: Option<OrderReport>,
     /// How many executions there are, if all were counted.
     pub executions: Option<ExecutionsReport>,
+    /// What the states are spent on, if all reachable states were seen.
+    pub costs: Option<Costs>,
     /// Fabius itself is wrong: what happened.
     pub failure: Option<String>,
 }
@@ -54,12 +57,14 @@ pub(super) fn look_around(job: &Job, cancel: &Cancel) -> Option<StateSpaceFindin
         Ok(executions) => (executions, failure),
         Err(why) => (None, failure.or(Some(why))),
     };
+    let costs = survey.exhaustive.then(|| costs(&job.loaded, limits(SURVEY_STATES_MAX), cancel, cancel)).flatten();
     // If the time is up meanwhile, what was seen before is still there.
     (cancel.requested() != Some(StopReason::Cancelled)).then_some(StateSpaceFindings {
         survey,
         hints,
         order,
         executions,
+        costs: costs.filter(|costs| costs.limit.is_none()),
         failure,
     })
 }

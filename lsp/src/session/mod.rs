@@ -7,6 +7,7 @@
 mod background;
 mod checker;
 mod checks;
+pub mod costs;
 pub mod document;
 pub mod edits;
 pub mod events;
@@ -15,6 +16,7 @@ mod halted;
 pub mod jobs;
 pub mod look_around;
 pub mod questions;
+pub mod queue;
 pub mod reading;
 mod reads;
 pub mod replay;
@@ -88,6 +90,8 @@ pub struct Session {
     checker: Checker,
     /// Searches of texts that were edited since, the latest last.
     halted: Vec<Halted>,
+    /// The documents whose check waited for a thread when this was looked at last, and how many others were before it.
+    waiting: BTreeMap<String, usize>,
     /// The folders that somebody works in, and what there is to say about the models in them.
     workspace: Workspace,
     /// A text that takes longer than this to be read is read beside everything else.
@@ -117,6 +121,7 @@ impl Session {
             fresh: BTreeSet::new(),
             checker: Checker::new(event_sink, cores.saturating_sub(1)),
             halted: Vec::new(),
+            waiting: BTreeMap::new(),
             workspace: Workspace::default(),
             read_at_once: READ_AT_ONCE,
         }
@@ -286,7 +291,7 @@ impl Session {
                 Some(When::Save) | None => {}
             }
         }
-        fresh.into_iter().map(Notice::Changed).collect()
+        fresh.into_iter().map(Notice::Changed).chain(self.moved_in_queue()).collect()
     }
 
     /// Tries a known counterexample in the text as it is now, if one is to be tried. Says which document that was.

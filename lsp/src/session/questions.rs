@@ -1,11 +1,13 @@
 //! Questions about a model that somebody waits for and that take a search: executions, contexts, deadlocks at a line.
 
+use super::costs;
 use super::jobs::{Job, RunId, Searched, Work, memory_max};
 use super::runs::{Found, KeptExecutions, KeptRun, Origin, Shared};
-use super::sweeps::sweep;
+use super::sweeps::{SweepProgress, sweep};
 use super::unread::UnreadText;
 use super::{Notice, Session};
 use fabius_analysis::Line;
+use fabius_analysis::cost::Costs;
 use fabius_analysis::state_graph::{DRAWN_NODES_MAX, Grouping, STATES_MAX, StateGraph, automata, state_graph, svg};
 use fabius_analysis::stuck::{NotAsked, Stuck, StuckRequest, stuck};
 use fabius_base::{Cancel, Limits};
@@ -65,6 +67,8 @@ pub enum Question {
     StateGraph(Grouping),
     /// A picture of the automata of the processes.
     Automata,
+    /// What the states of the model are spent on.
+    Costs,
     /// Which changes of the model no property notices.
     Mutants,
     /// What a text comes to with each of these values of its macros.
@@ -84,6 +88,8 @@ pub enum Answer {
     Contexts(ContextsReport),
     /// Whether it can get stuck there.
     Stuck(Box<Stuck>),
+    /// What the states are spent on.
+    Costs(Box<Costs>),
     /// What became of the mutants.
     Mutants(Box<MutationReport>),
     /// What came of each combination of values, and what the next value will cost.
@@ -96,8 +102,8 @@ pub enum Answer {
     Failed(String),
 }
 
-/// Answers a question.
-pub(super) fn answer(job: &Job, question: &Question, cancel: &Cancel) -> Answer {
+/// Answers a question; a sweep tells how far it is.
+pub(super) fn answer(job: &Job, question: &Question, cancel: &Cancel, tell: &mut dyn FnMut(SweepProgress)) -> Answer {
     match question {
         Question::Executions(counted, bounds) => count(job, counted, *bounds, cancel),
         Question::Alternatives(counted, branch) => match counted.lock().as_mut() {
@@ -123,8 +129,9 @@ pub(super) fn answer(job: &Job, question: &Question, cancel: &Cancel) -> Answer 
         }
         Question::StateGraph(grouping) => draw(job, Some(grouping), cancel),
         Question::Automata => draw(job, None, cancel),
+        Question::Costs => costs::answer(job, cancel),
         Question::Mutants => mutants(job, cancel),
-        Question::Sweep(text, parameters) => sweep(job, text, parameters, cancel),
+        Question::Sweep(text, parameters) => sweep(job, text, parameters, cancel, tell),
     }
 }
 
@@ -281,6 +288,7 @@ impl Session {
     pub(super) fn answered(&mut self, run: RunId, job: &Job, answer: Option<Answer>) -> Vec<Notice> {
         let Work::Ask(question) = &job.work else { return Vec::new() };
         let mut notices = self.swept(run, job, answer.as_ref());
+        notices.extend(self.costs_known(run, job, answer.as_ref()));
         if let Some(Answer::Failed(why)) = &answer {
             notices.push(Notice::Failed(job.document.clone(), why.clone()));
         }
@@ -313,6 +321,7 @@ pub fn key_of(question: &Question) -> Option<String> {
         | Question::Contexts(..)
         | Question::StateGraph(_)
         | Question::Automata
+        | Question::Costs
         | Question::Mutants
         | Question::Sweep(..) => None,
     }

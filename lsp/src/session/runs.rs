@@ -3,6 +3,7 @@
 //! They are those of the text as it was when somebody asked. Their places move along with edits, and once the model means
 //! something else they are old.
 
+use super::costs::KeptCosts;
 use super::edits::{self, Edit};
 use super::jobs::RunId;
 use super::reading::Reading;
@@ -126,6 +127,8 @@ impl KeptRun {
 pub struct Asked {
     /// Its executions.
     pub executions: Option<KeptExecutions>,
+    /// What its states are spent on.
+    pub costs: Option<KeptCosts>,
     /// What came of the values of macros that comments name.
     pub sweeps: Vec<KeptSweep>,
     runs: VecDeque<KeptRun>,
@@ -136,6 +139,7 @@ impl Asked {
     pub(super) fn follow(&mut self, reading: &Reading, edits: &[Edit]) {
         let executions = self.executions.iter_mut().map(|kept| &mut kept.origin);
         executions
+            .chain(self.costs.iter_mut().map(|kept| &mut kept.origin))
             .chain(self.runs.iter_mut().map(|run| &mut run.origin))
             .for_each(|origin| origin.follow(reading, edits));
     }

@@ -38,7 +38,10 @@ pub(super) fn execute(
         Work::Check(..) | Work::FixValidation(_) => {
             CheckEventKind::Finished(Box::new(Ok(check(run, job, (cancel, clock), event_sink))))
         }
-        Work::Ask(question) => CheckEventKind::Answered(Box::new(Some(questions::answer(job, question, cancel)))),
+        Work::Ask(question) => {
+            let mut tell = |so_far| event_sink(CheckEvent { run, what: CheckEventKind::Sweeping(Box::new(so_far)) });
+            CheckEventKind::Answered(Box::new(Some(questions::answer(job, question, cancel, &mut tell))))
+        }
         Work::Meet(lines) => CheckEventKind::Met(Box::new(co_reachable(job, lines, cancel))),
     }
 }

@@ -89,7 +89,7 @@ fn after_a_check_hover_says_which_values_were_seen() {
     }
     let range = json!({ "start": { "line": 0, "character": 0 }, "end": { "line": 2, "character": 0 } });
     let hints = editor.request("textDocument/inlayHint", json!({ "textDocument": { "uri": uri }, "range": range }));
-    assert!(hints.as_array().unwrap().iter().any(|hint| hint["label"] == " 0..3"), "{hints}");
+    assert!(hints.as_array().unwrap().iter().any(|hint| hint["label"] == " 0..3, 62 % of states"), "{hints}");
     let lenses = editor.request("textDocument/codeLens", document(&uri));
     let titles: Vec<&str> =
         lenses.as_array().unwrap().iter().filter_map(|lens| lens["command"]["title"].as_str()).collect();

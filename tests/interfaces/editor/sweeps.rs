@@ -82,3 +82,34 @@ fn values_without_effect_are_refused() {
         assert!(answer["error"]["message"].as_str().is_some_and(|said| said.contains(why)), "{answer}");
     }
 }
+
+/// The more, the longer: with 7 nobody waits for the end.
+const GROWING: &str = "/*@ sweep N = 1..7 */
+#ifndef N
+#define N 1
+#endif
+int x[N];
+active [N] proctype P() { do :: x[_pid] < 60 -> x[_pid]++ :: x[_pid] > 0 -> x[_pid]-- od }
+";
+
+#[test]
+fn a_sweep_tells_row_by_row_and_can_be_stopped() {
+    let editor = Editor::with(json!({ "workspace": { "codeLens": { "refreshSupport": true } } }));
+    let uri = uri("growing");
+    editor.open(&uri, GROWING);
+    let begin = titles(&editor, &uri, "check with");
+    assert_eq!(begin, ["▶ check with N = 1..7"]);
+    let asked = editor.ask("fabius/sweep", json!({ "uri": uri, "lines": [0] }));
+    let going = titles(&editor, &uri, "; checking N = ");
+    assert_eq!(going[0], "■ stop checking with N = 1..7");
+    assert!(going[1].starts_with("holds with N = 1"), "{going:?}");
+    let lens = lenses(&editor, &uri).remove(0);
+    let (command, arguments) = (&lens["command"]["command"], &lens["command"]["arguments"]);
+    editor.request("workspace/executeCommand", json!({ "command": command, "arguments": arguments }));
+    let answer = editor.answer(asked);
+    let sentence = answer["result"]["sentence"].as_str().expect("a sentence").to_owned();
+    assert!(sentence.starts_with("holds with N = 1") && sentence.contains("not checked with N = "), "{sentence}");
+    assert!(answer["result"]["table"].as_str().unwrap().contains("the sweep was stopped"), "{answer}");
+    let after = titles(&editor, &uri, &sentence);
+    assert_eq!(after, ["▶ check with N = 1..7", &*sentence]);
+}

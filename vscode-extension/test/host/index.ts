@@ -89,7 +89,7 @@ function order(api: Api): void {
   const uri = file("lock.pml");
   const now = api.store.of(uri);
   assert.ok(now);
-  const late: Status = { ...now, serial: now.serial - 1, running: { property: "safety", tier: "quick", bound: null, progress: null } };
+  const late: Status = { ...now, serial: now.serial - 1, running: { property: "safety", tier: "quick", bound: null, progress: null, ahead: null } };
   api.store.take(late);
   assert.equal(api.store.of(uri)?.running, null);
 }
@@ -202,6 +202,63 @@ async function marks(api: Api): Promise<void> {
   assert.deepEqual([...kinds], ["loop"]);
 }
 
+/** The lines of formulas and assertions have signs, which go with the text. */
+async function signs(api: Api): Promise<void> {
+  const uri = file("signed.pml");
+  const text = "byte x;\nactive proctype P() { x = 1; assert(x == 1); assert(x == 2) }\nltl low { [] (x < 2) }\n";
+  await vscode.workspace.fs.writeFile(uri, Buffer.from(text.replaceAll("; assert", ";\n  assert")));
+  const document = await vscode.workspace.openTextDocument(uri);
+  await vscode.window.showTextDocument(document);
+  await settled(api, uri);
+  const shown = async (wanted: [number, string][]): Promise<void> => {
+    const now = (): string => JSON.stringify([...api.decorations.signsOf(uri)].sort(([a], [b]) => a - b));
+    const end = Date.now() + 60_000;
+    while (now() !== JSON.stringify(wanted)) {
+      assert.ok(Date.now() < end, now());
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  };
+  // Nothing is known of the assertion that holds, since the other one fails.
+  await shown([[1, "violated"], [3, "violated"], [4, "holds"]]);
+  const edit = new vscode.WorkspaceEdit();
+  edit.insert(uri, new vscode.Position(0, 0), "byte y;\n");
+  await vscode.workspace.applyEdit(edit);
+  await shown([[2, "stale"], [3, "stale"], [4, "stale"], [5, "stale"]]);
+  await document.save();
+  await shown([[2, "violated"], [4, "violated"], [5, "holds"]]);
+  await vscode.commands.executeCommand("workbench.action.closeActiveEditor");
+}
+
+/** Where a run is stuck, the parts of conditions are underlined that keep it so. */
+async function falseParts(api: Api): Promise<void> {
+  const uri = file("waits.pml");
+  const text = "byte a, b = 1;\nactive proctype P() {\n  b == 1;\n  b && (a || b > 2)\n}\n";
+  await vscode.workspace.fs.writeFile(uri, Buffer.from(text));
+  await vscode.window.showTextDocument(await vscode.workspace.openTextDocument(uri));
+  await settled(api, uri);
+  const until = async (wanted: string[]): Promise<void> => {
+    const end = Date.now() + 60_000;
+    while (JSON.stringify(api.falseParts.underlined()) !== JSON.stringify(wanted)) {
+      assert.ok(Date.now() < end, api.falseParts.underlined().join());
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  };
+  const entered = new Promise<vscode.DebugSession>((resolve) => {
+    const listener = vscode.debug.onDidReceiveDebugSessionCustomEvent(({ session, event }) => {
+      if (event !== "fabius/at") return;
+      listener.dispose();
+      resolve(session);
+    });
+  });
+  await vscode.commands.executeCommand("fabius.stepThrough", { uri: uri.toString(), property: "safety" });
+  const session = await entered;
+  await until([]);
+  await session.customRequest("fabius/jump", { step: 1 });
+  await until(["`a` is false", "`b > 2` is false: b is 1"]);
+  await vscode.debug.stopDebugging(session);
+  await until([]);
+}
+
 /** Every command that is declared is there, and every key belongs to the language. */
 async function declarations(): Promise<void> {
   const extension = vscode.extensions.getExtension(ID);
@@ -237,6 +294,8 @@ export async function run(): Promise<void> {
       ["exports", () => exports_(api)],
       ["executions", () => executions(api)],
       ["marks", () => marks(api)],
+      ["signs", () => signs(api)],
+      ["false parts", () => falseParts(api)],
       ["graphs", () => graphs(api)],
       ["unnoticed", () => unnoticed(api)],
       ["declarations", declarations],

@@ -9,7 +9,7 @@ function property(name: string, state: State, more: Partial<PropertyStatus> = {}
   return { name, kind: null, state, verdict, exhaustive, stale: state === "stale", fairness: "none", cached: null, summary: null, short: null, states: null, bound: null, counterexamples: 0, avoidable: null, replay: null, expected: null, range: null, ...more };
 }
 
-const status = (properties: PropertyStatus[], running: Status["running"] = null): Status => ({ uri: "file:///m.pml", version: 1, serial: 1, running, faulty: null, properties, survey: null, surveying: false, leaveOut: null });
+const status = (properties: PropertyStatus[], running: Status["running"] = null): Status => ({ uri: "file:///m.pml", version: 1, serial: 1, running, waiting: [], faulty: null, properties, survey: null, surveying: false, leaveOut: null });
 
 test("thousands are apart", () => {
   assert.equal(grouped(7), "7");
@@ -18,14 +18,14 @@ test("thousands are apart", () => {
 });
 
 test("the line says what is known and what goes on", () => {
-  const running = { property: "progress", tier: "deep", bound: null, progress: { states: 1200, depth: 3, seconds: 1, transitions: 9, memory_bytes: 9 } } as const;
+  const running = { property: "progress", tier: "deep", bound: null, progress: { states: 1200, depth: 3, seconds: 1, transitions: 9, memory_bytes: 9 }, ahead: null } as const;
   const line = statusLine(status([property("safety", "holds", { states: 41208 }), property("progress", "running")], running));
   assert.equal(line, "⟳ progress, 1\u202f200 states · ✓ 1");
   assert.equal(statusLine(status([])), "– nothing to check");
 });
 
 test("what is known by delays is said while the search goes on, and where it had to end", () => {
-  const running = { property: "safety", tier: "delay-deepening", bound: 2, progress: { states: 1200, depth: 3, seconds: 1, transitions: 9, memory_bytes: 9 } } as const;
+  const running = { property: "safety", tier: "delay-deepening", bound: 2, progress: { states: 1200, depth: 3, seconds: 1, transitions: 9, memory_bytes: 9 }, ahead: null } as const;
   assert.equal(short(property("safety", "running"), running), "safety, no error up to 2 delays, 1\u202f200 states");
   const ended = property("safety", "undecided", { bound: 1, states: 5 });
   assert.equal(short(ended, null), "safety, undecided, no error up to 1 delay, 5 states");
@@ -39,7 +39,7 @@ test("many properties are counted, and the worst is named", () => {
 
 test("the line of the status bar is short, whatever is in the model", () => {
   const states: State[] = ["unknown", "running", "stale", "holds", "violated", "undecided", "faulty"];
-  const running = { property: "p".repeat(80), tier: "deep", bound: 12, progress: { states: 123456789, depth: 3, seconds: 1, transitions: 9, memory_bytes: 9 } } as const;
+  const running = { property: "p".repeat(80), tier: "deep", bound: 12, progress: { states: 123456789, depth: 3, seconds: 1, transitions: 9, memory_bytes: 9 }, ahead: null } as const;
   for (const state of states) {
     const told = { states: 123456789, bound: 12, replay: "still fails (12 steps)", exhaustive: false };
     const one = property("p".repeat(80), state, told);
@@ -68,7 +68,7 @@ test("a verdict that is expected passes, and its opposite fails", () => {
 });
 
 test("a check is over when nothing can change by itself", () => {
-  const going = { property: "q", tier: "deep", bound: null, progress: null } as const;
+  const going = { property: "q", tier: "deep", bound: null, progress: null, ahead: null } as const;
   const all = [property("p", "holds"), property("q", "running"), property("r", "undecided"), property("s", "violated")];
   assert.ok(settled(status(all, going), "p"));
   assert.ok(!settled(status(all, going), "q"));

@@ -50,6 +50,13 @@ pub enum Mark {
         /// The run is one of an earlier text.
         stale: bool,
     },
+    /// A property stands there, in the present text.
+    Property {
+        /// The property.
+        property: String,
+        /// It is one of the assertions that the property is about, not the formula or claim itself.
+        assertion: bool,
+    },
     /// No run executes it.
     Unreached {
         /// Why not.

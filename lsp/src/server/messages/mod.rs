@@ -14,15 +14,15 @@ mod typescript;
 pub use coverage::{Coverage, CoveredStatement, LineMarks, Lines, Mark, StepMark};
 pub use params::{
     ContextsParams, DrawParams, ExecutionParams, ExecutionTreeParams, ExecutionsParams, ExportFormat, ExportParams,
-    LinesParams, ModelParams, RunParams, StepParams, TraceParams, TraceSource, WhyParams,
+    LinesParams, ModelParams, QueueParams, RunParams, StepParams, TraceParams, TraceSource, WhyParams,
 };
 pub use searches::{
-    Branch, Contexts, CountedExecutions, Drawing, ExecutionPage, ExecutionTree, Meeting, StuckAt, Survivor, Survivors,
-    Swept,
+    Branch, Contexts, CountedExecutions, Drawing, ExecutionPage, ExecutionTree, Meeting, SpentStates, StatesOfPart,
+    StuckAt, Survivor, Survivors, Swept,
 };
-pub use status::{Faulty, PropertyState, PropertyStatus, Running, Status, SurveyStatus};
+pub use status::{Faulty, PropertyState, PropertyStatus, Running, Status, SurveyStatus, Waiting};
 pub use traces::{
-    Exported, NamedValue, PlacedProcess, PlacedStep, ProcessState, Ribbon, StateAfter, TraceKind, TracePage,
+    Exported, FalsePart, NamedValue, PlacedProcess, PlacedStep, ProcessState, Ribbon, StateAfter, TraceKind, TracePage,
 };
 pub use traces::{WaitingStatement, Why};
 
@@ -77,8 +77,10 @@ requests! {
     ExplainWaiting = "fabius/why", WhyParams => Why;
     /// Checks a property again, or all.
     Run = "fabius/run", RunParams => Option<Status>;
-    /// Stops the check of a model.
-    Stop = "fabius/stop", ModelParams => Option<Status>;
+    /// Checks a property that waits before the others.
+    Prioritize = "fabius/prioritize", QueueParams => Option<Status>;
+    /// Stops the check of a model, or of one of its properties.
+    Stop = "fabius/stop", QueueParams => Option<Status>;
     /// Looks at the reachable states for coverage.
     Survey = "fabius/survey", ModelParams => Option<Status>;
     /// Whether statements of two lines can be next at once; `None` if the model cannot be read.
@@ -97,8 +99,12 @@ requests! {
     Draw = "fabius/graph", DrawParams => Drawing;
     /// Which changes of the model no property notices.
     Mutate = "fabius/mutate", ModelParams => Survivors;
+    /// What the states of a model are spent on.
+    Cost = "fabius/cost", ModelParams => SpentStates;
     /// What came of the values of macros that the comment at a line names.
     Sweep = "fabius/sweep", LinesParams => Swept;
+    /// Ends a sweep; the request that began it is answered with what is known.
+    StopSweep = "fabius/stopSweep", LinesParams => ();
 }
 
 /// The method of the notification with a [`Status`].

@@ -14,6 +14,18 @@ pub struct ModelParams {
     pub uri: lsp::Uri,
 }
 
+/// Parameters of `fabius/stop` and `fabius/prioritize`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+pub struct QueueParams {
+    /// The address of the model.
+    #[cfg_attr(test, ts(type = "string"))]
+    pub uri: lsp::Uri,
+    /// The property; the whole check if it is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub property: Option<String>,
+}
+
 /// Parameters of `fabius/run`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]

@@ -1,6 +1,7 @@
 //! Answers that take a search: executions, contexts, deadlocks at a line, statements that are next at once.
 
 use super::{PlacedStep, TracePage};
+use fabius_analysis::cost::Part;
 use fabius_analysis::stuck::StuckVerdict;
 use fabius_engine::contexts::ContextReport;
 use fabius_executions::ExecutionsReport;
@@ -142,6 +143,40 @@ pub struct Contexts {
     pub contexts: Vec<ContextReport>,
     /// The text of the model with the first one that goes wrong.
     pub model: Option<String>,
+}
+
+/// What the states of a model are spent on.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct SpentStates {
+    /// The answer in words.
+    pub sentence: String,
+    /// The number of states that were looked at.
+    pub states: u64,
+    /// Whether these are all.
+    pub exhaustive: bool,
+    /// The text was edited since.
+    pub stale: bool,
+    /// What costs something, the most expensive first.
+    pub costs: Vec<StatesOfPart>,
+}
+
+/// What a part of the states costs.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct StatesOfPart {
+    /// Its name: `x`, `P:x`, or `P` for the places of a process type.
+    pub name: String,
+    /// What it is: `variable`, `channel` or `places`.
+    #[cfg_attr(test, ts(type = "\"variable\" | \"channel\" | \"places\""))]
+    pub part: Part,
+    /// The share of the states that differ from others only in it, from 0 to 1.
+    pub share: f64,
+    /// The number of its different values.
+    pub values: u64,
+    /// Where it is declared.
+    #[cfg_attr(test, ts(type = "{ uri: string; range: Range } | null"))]
+    pub place: Option<lsp::Location>,
 }
 
 /// Whether a model can deadlock with a process waiting at a line.

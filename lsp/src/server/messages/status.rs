@@ -21,6 +21,8 @@ pub struct Status {
     pub serial: u64,
     /// The check that is under way.
     pub running: Option<Running>,
+    /// The properties that are checked after the one that is under way, in this order.
+    pub waiting: Vec<Waiting>,
     /// Checks do not go on from states in which this is true.
     #[serde(rename = "leaveOut")]
     pub leave_out: Option<String>,
@@ -45,6 +47,20 @@ pub struct Running {
     /// The number of delays up to which it found nothing so far.
     pub bound: Option<u32>,
     /// How far the search is.
+    pub progress: Option<Progress>,
+    /// How many checks of other models begin before it, if it waits for one of them to end; `null` if it goes on.
+    pub ahead: Option<usize>,
+}
+
+/// A property that waits for its turn.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Waiting {
+    /// The property.
+    pub property: String,
+    /// How deep it is going to be looked at.
+    pub tier: Tier,
+    /// How far the search was when it was interrupted for another property, if it goes on from there.
     pub progress: Option<Progress>,
 }
 

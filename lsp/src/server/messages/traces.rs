@@ -153,6 +153,28 @@ pub struct WaitingStatement {
     pub statement: String,
     /// Why it can or cannot be executed.
     pub why: String,
+    /// Whether it can be executed.
+    pub executable: bool,
+    /// The parts that make its condition false, from left to right: whatever the others are, it is false as long as these are as they are.
+    pub parts: Vec<FalsePart>,
+}
+
+/// A part of a condition that makes it false.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct FalsePart {
+    /// The part.
+    pub text: String,
+    /// It is true, which under a negation makes the condition false.
+    pub holds: bool,
+    /// Whether it is true or false, and the values of which it is made, in a sentence.
+    pub sentence: String,
+    /// The file in which it is written.
+    #[cfg_attr(test, ts(type = "string | null"))]
+    pub uri: Option<lsp::Uri>,
+    /// Where it is written; `null` if that is not known.
+    #[cfg_attr(test, ts(type = "Range | null"))]
+    pub range: Option<lsp::Range>,
 }
 
 /// What the processes of a state wait for.
