@@ -29,13 +29,44 @@ const ICONS: Record<State, [string, string | undefined]> = {
 
 const WAITING: [string, string | undefined] = ["watch", undefined];
 
+/** Milliseconds between two changes that only say how far a search is. */
+const PROGRESS_PAUSE = 1000;
+
+/** All that a person should see of a status at once. */
+function outlineOf({ version, running, waiting, properties }: Status): string {
+  const turns = waiting.map(({ property }) => property);
+  return JSON.stringify([version, running?.property, running?.tier, running?.ahead, turns, properties]);
+}
+
 export class PropertyTree implements vscode.TreeDataProvider<Node> {
   private readonly changed = new vscode.EventEmitter<undefined>();
   readonly onDidChangeTreeData = this.changed.event;
+  private readonly outlines = new Map<string, string>();
+  private later: NodeJS.Timeout | undefined;
 
   constructor(private readonly store: Store) {
-    store.onChange(() => { this.changed.fire(undefined); });
-    store.onForget(() => { this.changed.fire(undefined); });
+    store.onChange((status) => { this.follow(status); });
+    store.onForget(() => {
+      this.outlines.clear();
+      this.show();
+    });
+  }
+
+  /** What is new is shown at once; how far a search is, once in a while: the buttons of a row that changes all the time cannot be hit. */
+  private follow(status: Status): void {
+    const now = outlineOf(status);
+    if (this.outlines.get(status.uri) === now) {
+      this.later ??= setTimeout(() => { this.show(); }, PROGRESS_PAUSE);
+      return;
+    }
+    this.outlines.set(status.uri, now);
+    this.show();
+  }
+
+  private show(): void {
+    clearTimeout(this.later);
+    this.later = undefined;
+    this.changed.fire(undefined);
   }
 
   getChildren(node?: Node): Node[] {

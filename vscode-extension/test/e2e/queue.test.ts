@@ -41,7 +41,7 @@ describe("a check that takes long", () => {
     const waits = path.join(path.dirname(file), "waits.pml");
     writeFileSync(file, MODEL);
     writeFileSync(waits, WAITS);
-    code = await Workbench.open({ "long.pml": file, "waits.pml": waits }, { settings: { "editor.inlayHints.enabled": "on" } });
+    code = await Workbench.open({ "long.pml": file, "waits.pml": waits }, { settings: { "editor.inlayHints.enabled": "on", "fabius.deepSeconds": 600 } });
     await code.openFile("long.pml");
   });
 
