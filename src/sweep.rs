@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 // The flags of a sweep.
 #[derive(Args, Debug, Clone, Default)]
 pub struct SweepFlags {
-    /// Check the model with each of these values of a macro, as -D NAME=VALUE does, and show a table, with the states that the next
+    /// Check the model with each of these values of a macro, in place of the one that it defines, and show a table, with the states that the next
     /// value will have. Of several parameters, every combination; `annotated` stands for what the model says itself in a comment
     /// `/*@ sweep N = 2..5 */`. --timeout and --max-states then limit each of these checks.
     #[arg(

@@ -29,7 +29,8 @@
 //! some ten thousand states lead to. Where states came from is written to [`Ways`], eight bytes for each; a path is executed anew
 //! from these numbers ([`replay`]).
 //!
-//! The same numbers make a search resumable ([`PartSnapshot`]): its states are executed anew from where they came from, layer by layer.
+//! The same numbers make a search resumable ([`PartSnapshot`]): its states are executed anew from where they came from, layer by layer,
+//! or, by increasing number of delays, once those that lead there are known.
 //!
 //! How partitions speak to each other is not known here: see [`Exchange`].
 
