@@ -109,7 +109,7 @@ fn where_a_limit_was_reached_larger_values_are_not_checked_and_named() {
 }
 
 #[test]
-fn a_value_that_the_model_itself_defines_gives_way() {
+fn a_value_that_the_model_itself_defines_is_replaced() {
     let states = |text: &str| {
         let table = json(&on(text, &["--sweep", "N=2..4", "--json"]).expect(0));
         let cells = table["cells"].as_array().expect("cells").clone();
