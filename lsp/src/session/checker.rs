@@ -189,7 +189,7 @@ impl Checker {
         Some(self.waiting.iter().take(at).filter(|(_, job)| job.work.lane() == lane).count())
     }
 
-    /// Begins a run that waits before all others; a search for another document gives way to it.
+    /// Begins a run that waits before all others; a search for another document is interrupted for it.
     pub fn hurry(&mut self, run: RunId) {
         let at = self.waiting.iter().position(|(waiting, _)| *waiting == run);
         if let Some((run, job)) = at.and_then(|at| self.waiting.remove(at)) {
@@ -388,7 +388,7 @@ mod tests {
         checker.hurry(second);
         assert_eq!((checker.ahead(second), checker.ahead(third)), (Some(0), Some(1)));
         let other = checker.start(deep("b"));
-        // The search for the other document gives way at once, and waits again.
+        // The search for the other document is interrupted at once, and waits again.
         assert_eq!(checker.ahead(other), None);
         checker.hurry(third);
         assert_eq!(checker.ahead(third), None);

@@ -7,7 +7,7 @@ use super::{Document, Notice, Session};
 use fabius_analysis::cost::{Costs, costs};
 use fabius_base::{Cancel, Limits};
 
-/// So many states are looked at when somebody asks.
+/// Number of states looked at, at most, when somebody asks.
 const STATES_MAX: u64 = 1_000_000;
 
 /// What the states of a document are spent on, as it was then.
