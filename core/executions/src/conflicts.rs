@@ -402,16 +402,17 @@ impl Tables {
     /// The tables of a state.
     pub(super) fn of(&mut self, machine: &mut Machine, state: &[u32]) -> Option<Arc<Configuration>> {
         let shape = machine.shape_number(state)?;
-        if let Some(configuration) = self.configurations.likely(shape, state) {
-            return Some(configuration);
-        }
-        Some(match self.configurations.look_up(&self.facts, machine, state, shape)? {
-            Lookup::Known(configuration) => configuration,
-            Lookup::New(new) => {
-                let configuration = self.make(machine, &new);
-                self.configurations.insert(new, configuration)
-            }
-        })
+        let number = match self.configurations.likely(shape, state) {
+            Some(number) => number,
+            None => match self.configurations.look_up(&self.facts, machine, state, shape)? {
+                Lookup::Known(number) => number,
+                Lookup::New(new) => {
+                    let configuration = self.make(machine, &new);
+                    self.configurations.insert(new, configuration)
+                }
+            },
+        };
+        Some(Arc::clone(self.configurations.tables(number)))
     }
 
     fn make(&mut self, machine: &Machine, new: &NewConfiguration) -> Configuration {

@@ -21,6 +21,11 @@ impl Reader {
     pub fn read(&self, state: &[u32]) -> i32 {
         state.get(self.word as usize).map_or(0, |word| self.slot.get(*word))
     }
+
+    /// The word of a state in which the value stands, and its bits there.
+    pub fn place(&self) -> (usize, u32) {
+        (self.word as usize, self.slot.set(0, -1))
+    }
 }
 
 impl Cursor {
@@ -60,6 +65,20 @@ impl Machine {
         let Self { code, shapes, scratch, reached, spare, .. } = self;
         let Some(shape) = shapes.get(shape).filter(|shape| shape.words as usize == state.len()) else { return 0 };
         Interpreter::new(code, shapes, scratch, reached, state, shape, spare).executable(u32::from(pid))
+    }
+
+    /// The [executable edges](Self::executable) of some processes, which are given as bits; `executable` has a place for each process.
+    #[inline]
+    pub fn executable_of(&mut self, state: &[u32], shape: u32, processes: u64, executable: &mut [u64]) {
+        let Self { code, shapes, scratch, reached, spare, .. } = self;
+        let Some(shape) = shapes.get(shape).filter(|shape| shape.words as usize == state.len()) else { return };
+        let mut interpreter = Interpreter::new(code, shapes, scratch, reached, state, shape, spare);
+        let mut rest = processes;
+        while rest != 0 {
+            let pid = rest.trailing_zeros();
+            rest &= rest - 1;
+            executable[pid as usize] = interpreter.executable(pid);
+        }
     }
 
     /// Moves a process to the place of an older one, which then follows it, as if it had been created before that one. Numbers

@@ -3,7 +3,7 @@
 
 use fabius_machine::{Machine, Reader};
 use fabius_program::facts::{Facts, InstanceKey};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 /// The tables of all configurations met so far.
@@ -20,14 +20,34 @@ pub struct Configurations<T> {
 #[derive(Clone, Debug)]
 struct Signature {
     shape: u32,
-    /// Locals that never change, and their values.
-    locals: Vec<(Reader, i32)>,
+    /// Words with locals that never change: which of their bits these are, and what is in them.
+    constant: Vec<(usize, u32, u32)>,
+}
+
+impl Signature {
+    /// What tells the configuration of a state with these locals that never change.
+    fn new(shape: u32, locals: &[Reader], state: &[u32]) -> Self {
+        let mut masks: BTreeMap<usize, u32> = BTreeMap::new();
+        for (word, mask) in locals.iter().map(Reader::place) {
+            *masks.entry(word).or_default() |= mask;
+        }
+        let value = |(word, mask)| Some((word, mask, state.get(word)? & mask));
+        Self { shape, constant: masks.into_iter().filter_map(value).collect() }
+    }
+
+    /// Whether a state with this number of the sequence of types has the configuration.
+    #[inline]
+    fn fits(&self, shape: u32, state: &[u32]) -> bool {
+        let is_same =
+            |(word, mask, value): &(usize, u32, u32)| state.get(*word).is_some_and(|word| word & mask == *value);
+        self.shape == shape && self.constant.iter().all(is_same)
+    }
 }
 
 /// What is known of a configuration.
-pub enum Lookup<T> {
-    /// Its tables.
-    Known(Arc<T>),
+pub enum Lookup {
+    /// The number of its tables.
+    Known(usize),
     /// It has none: they are to be made, and [inserted](Configurations::insert).
     New(NewConfiguration),
 }
@@ -61,17 +81,26 @@ impl<T> Default for Configurations<T> {
 }
 
 impl<T> Configurations<T> {
-    /// The tables of a state, if its configuration is that of the state before with the same types.
+    /// The tables with a number.
+    ///
+    /// # Panics
+    /// If there are none: numbers count from 0, in the order in which tables were [inserted](Self::insert).
     #[inline]
-    pub fn likely(&self, shape: u32, state: &[u32]) -> Option<Arc<T>> {
-        let (signature, tables) = self.list.get(*self.likely.get(shape as usize)?)?;
-        let is_it = |(reader, value): &(Reader, i32)| reader.read(state) == *value;
-        (signature.shape == shape && signature.locals.iter().all(is_it)).then(|| Arc::clone(tables))
+    pub fn tables(&self, number: usize) -> &Arc<T> {
+        &self.list[number].1
+    }
+
+    /// The number of the tables of a state, if its configuration is that of the state before with the same types.
+    #[inline]
+    pub fn likely(&self, shape: u32, state: &[u32]) -> Option<usize> {
+        let number = *self.likely.get(shape as usize)?;
+        let (signature, _) = self.list.get(number)?;
+        signature.fits(shape, state).then_some(number)
     }
 
     /// What is known of a state's configuration; `None` if the machine cannot tell.
     #[cold]
-    pub fn look_up(&mut self, facts: &Facts, machine: &Machine, state: &[u32], shape: u32) -> Option<Lookup<T>> {
+    pub fn look_up(&mut self, facts: &Facts, machine: &Machine, state: &[u32], shape: u32) -> Option<Lookup> {
         let (mut processes, mut locals, mut values) = (Vec::new(), Vec::new(), Vec::new());
         for pid in 0..machine.process_count(state) {
             let process = machine.process_at(shape, pid)?;
@@ -80,7 +109,7 @@ impl<T> Configurations<T> {
                 let reader = machine.local_reader(shape, pid, variable, 0);
                 // A value that is not stored is not known either, unless the facts know it themselves.
                 let value = reader.map(|reader| reader.read(state));
-                locals.extend(reader.zip(value));
+                locals.extend(reader);
                 values.push(value.unwrap_or(0));
                 constants.push(value);
             }
@@ -92,19 +121,19 @@ impl<T> Configurations<T> {
         Some(match self.numbers.get(&key) {
             Some(number) => {
                 note(&mut self.likely, shape, *number);
-                Lookup::Known(Arc::clone(&self.list[*number].1))
+                Lookup::Known(*number)
             }
-            None => Lookup::New(NewConfiguration { key, signature: Signature { shape, locals }, processes }),
+            None => Lookup::New(NewConfiguration { key, signature: Signature::new(shape, &locals, state), processes }),
         })
     }
 
-    /// Keeps the tables of a configuration.
-    pub fn insert(&mut self, new: NewConfiguration, tables: T) -> Arc<T> {
-        let tables = Arc::new(tables);
-        note(&mut self.likely, new.shape(), self.list.len());
-        self.numbers.insert(new.key, self.list.len());
-        self.list.push((new.signature, Arc::clone(&tables)));
-        tables
+    /// Keeps the tables of a configuration; returns their number.
+    pub fn insert(&mut self, new: NewConfiguration, tables: T) -> usize {
+        let number = self.list.len();
+        note(&mut self.likely, new.shape(), number);
+        self.numbers.insert(new.key, number);
+        self.list.push((new.signature, Arc::new(tables)));
+        number
     }
 }
 

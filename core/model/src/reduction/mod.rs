@@ -350,16 +350,18 @@ impl Reduced {
         if machine.is_held(state) || machine.is_claims_turn(state) {
             return None;
         }
-        let tables = self.tables.of(machine, state)?;
-        self.answers.begin(&tables, state);
+        let number = self.tables.of(machine, state)?;
+        let tables = self.tables.tables(number);
+        self.answers.begin(tables, state);
         let count = tables.processes.len();
-        let mut question = Question { tables: &tables, plan: &self.plan, machine, state, answers: &mut self.answers };
+        let mut question = Question { tables, plan: &self.plan, machine, state, answers: &mut self.answers };
         if let Some(process) = question.free() {
             return Some(1 << process);
         }
         if question.is_crowded() {
             return None;
         }
+        question.find_all_executable();
         let set = self.closer.smallest(count, &mut question)?;
         Some(movers(set, &mut question))
     }
@@ -369,7 +371,8 @@ impl Reduced {
     /// matters that is put off.
     fn wanted(&mut self, state: &[u32], chosen: Set) -> Set {
         let machine = self.inner.machine_mut();
-        let Some(tables) = self.tables.of(machine, state) else { return chosen };
+        let Some(number) = self.tables.of(machine, state) else { return chosen };
+        let tables = self.tables.tables(number);
         let count = tables.processes.len();
         let all = (1 << count) - 1;
         match self.plan.preserve {
@@ -377,11 +380,12 @@ impl Reduced {
             Preserve::Faults(Proviso::Stack) => {}
             _ => return all,
         }
-        self.answers.begin(&tables, state);
-        let mut question = Question { tables: &tables, plan: &self.plan, machine, state, answers: &mut self.answers };
+        self.answers.begin(tables, state);
+        let mut question = Question { tables, plan: &self.plan, machine, state, answers: &mut self.answers };
         if !(0..count).any(|process| chosen >> process & 1 == 0 && question.place(process).faulty) {
             return chosen;
         }
+        question.find_all_executable();
         match self.closer.larger(count, chosen, &mut question) {
             Some(set) => movers(set, &mut question) | chosen,
             None => chosen,

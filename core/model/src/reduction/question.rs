@@ -3,19 +3,22 @@
 use super::tables::{self, Configuration, Here, Set};
 use super::{Plan, Preserve, Proviso};
 use fabius_program::ProgressOn;
-use fabius_search::reduce::Requirements;
+use fabius_search::reduce::{Alternatives, Requirements};
 
 /// The processes that can take a step of a set.
-pub(super) fn movers(set: &[u64], question: &mut Question<'_>) -> Set {
-    let can_move = |process: &usize| set[*process] & question.executable(*process) != 0;
-    (0..set.len()).filter(can_move).fold(0, |movers, process| movers | 1 << process)
+pub(super) fn movers(set: &Alternatives, question: &mut Question<'_>) -> Set {
+    let count = question.tables.processes.len();
+    let can_move = |process: &usize| set.of(*process) & question.executable(*process) != 0;
+    (0..count).filter(can_move).fold(0, |movers, process| movers | 1 << process)
 }
 
 /// What was found out about the processes of a state.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Answers {
     locations: Vec<u32>,
-    executable: Vec<Option<u64>>,
+    /// The edges that can be taken, of those processes whose bit is set in `known`.
+    executable: Vec<u64>,
+    known: Set,
     /// Edges that somebody else's step may include, as far as that was found out.
     live: Vec<u64>,
 }
@@ -26,10 +29,11 @@ impl Answers {
         self.locations.clear();
         let at = |reader: &Option<fabius_machine::Reader>| reader.map_or(0, |reader| reader.read(state) as u32);
         self.locations.extend(tables.processes.iter().map(|agent| at(&agent.location)));
-        self.executable.clear();
-        self.executable.resize(tables.processes.len(), None);
-        self.live.clear();
-        self.live.resize(tables.processes.len(), 0);
+        self.known = 0;
+        for edges in [&mut self.executable, &mut self.live] {
+            edges.resize(tables.processes.len(), 0);
+            edges.fill(0);
+        }
     }
 }
 
@@ -56,7 +60,26 @@ impl Question<'_> {
         }
         (0..self.tables.processes.len())
             .rev()
-            .find(|process| self.place(*process).free && self.executable(*process).count_ones() == 1)
+            .find(|process| self.place(*process).free && self.find_executable(*process).count_ones() == 1)
+    }
+
+    /// The edges of a process that can be taken, found out unless that is known.
+    fn find_executable(&mut self, process: usize) -> u64 {
+        let answers = &mut *self.answers;
+        if answers.known >> process & 1 == 0 {
+            answers.known |= 1 << process;
+            answers.executable[process] = self.machine.executable(self.state, self.tables.shape, process as u8);
+        }
+        answers.executable[process]
+    }
+
+    /// Finds out which edges of all processes can be taken.
+    #[inline]
+    pub(super) fn find_all_executable(&mut self) {
+        let Answers { executable, known, .. } = &mut *self.answers;
+        let all = (1 << executable.len()) - 1;
+        self.machine.executable_of(self.state, self.tables.shape, all & !*known, executable);
+        *known = all;
     }
 
     pub(super) fn is_crowded(&self) -> bool {
@@ -83,26 +106,6 @@ impl Question<'_> {
     }
 }
 
-/// The edges of a process that can be taken in a state, found out once.
-#[inline]
-fn executable(
-    process: usize,
-    tables: &Configuration,
-    place: &tables::Place,
-    machine: &mut fabius_machine::Machine,
-    state: &[u32],
-    known: &mut [Option<u64>],
-) -> u64 {
-    match known[process] {
-        Some(executable) => executable,
-        None => {
-            let executable = if place.all == 0 { 0 } else { machine.executable(state, tables.shape, process as u8) };
-            known[process] = Some(executable);
-            executable
-        }
-    }
-}
-
 impl Requirements for Question<'_> {
     #[inline]
     fn alternatives(&mut self, process: usize) -> u64 {
@@ -117,18 +120,15 @@ impl Requirements for Question<'_> {
 
     #[inline]
     fn executable(&mut self, process: usize) -> u64 {
-        let place = &self.tables.processes[process].places[self.answers.locations[process] as usize];
-        executable(process, self.tables, place, self.machine, self.state, &mut self.answers.executable)
+        debug_assert!(self.answers.known >> process & 1 != 0, "all were found out");
+        self.answers.executable[process]
     }
 
     #[inline]
-    fn require(&mut self, process: usize, alternatives: u64, set: &mut [u64]) {
-        let Self { tables, machine, state, answers, .. } = self;
-        let Answers { locations, executable: known, live } = &mut **answers;
-        let here = Here { state, locations };
-        tables.require(process, alternatives, &here, set, live, &mut |process| {
-            executable(process, tables, tables.place(process, &here), machine, state, known)
-        });
+    fn require(&mut self, process: usize, alternatives: u64, set: &mut Alternatives) {
+        let Answers { locations, executable, live, .. } = &mut *self.answers;
+        let here = Here { state: self.state, locations };
+        self.tables.require(process, alternatives, &here, set, executable, live);
     }
 
     #[inline]
@@ -137,20 +137,21 @@ impl Requirements for Question<'_> {
             && self.has_marked(process, alternatives)
     }
 
-    fn suffices(&mut self, set: &[u64]) -> bool {
-        let count = set.len();
+    fn suffices(&mut self, set: &Alternatives) -> bool {
+        let count = self.tables.processes.len();
         match self.plan.preserve {
             // Every step leads to a progress state as long as somebody stays at a progress location.
             Preserve::Livelocks(ProgressOn::States) => {
                 !(0..count).any(|process| self.place(process).progress)
-                    || !(0..count).any(|process| self.has_sticky(process, set[process]))
+                    || !(0..count).any(|process| self.has_sticky(process, set.of(process)))
             }
             Preserve::Faults(Proviso::Loops) => {
                 let is_in = |process: usize, question: &mut Self| {
-                    set[process] == question.place(process).all || set[process] & question.executable(process) != 0
+                    set.of(process) == question.place(process).all
+                        || set.of(process) & question.executable(process) != 0
                 };
                 (0..count).all(|process| !self.place(process).faulty || is_in(process, self))
-                    || !(0..count).any(|process| self.has_marked(process, set[process]))
+                    || !(0..count).any(|process| self.has_marked(process, set.of(process)))
             }
             _ => true,
         }

@@ -7,6 +7,7 @@ use super::{Heeded, Plan, TABLE_ENTRIES_MAX};
 use crate::configurations::{Configurations, Lookup, NewConfiguration};
 use fabius_machine::{Machine, Reader};
 use fabius_program::facts::{Channels, Check, Condition, Instance, InstanceKey, Leads, Relation, Rendezvous, Subject};
+use fabius_search::reduce::Alternatives;
 use rustc_hash::FxHashMap;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -190,17 +191,19 @@ impl Configuration {
     }
 
     #[inline]
-    fn add(&self, row: &Row, here: &Here<'_>, set: &mut [u64]) {
+    fn add(&self, row: &Row, here: &Here<'_>, set: &mut Alternatives) {
         for (pid, start) in &row.entries {
             let pid = usize::from(*pid);
-            set[pid] |= self.masks[(start + here.locations[pid]) as usize];
+            set.add(pid, self.masks[(start + here.locations[pid]) as usize]);
         }
     }
 
     /// How many edges of others a row adds to a set.
-    fn weight(&self, row: &Row, here: &Here<'_>, set: &[u64]) -> u32 {
+    fn weight(&self, row: &Row, here: &Here<'_>, set: &Alternatives) -> u32 {
         let entries = row.entries.iter().map(|(pid, start)| (usize::from(*pid), *start));
-        entries.map(|(pid, start)| (self.masks[(start + here.locations[pid]) as usize] & !set[pid]).count_ones()).sum()
+        entries
+            .map(|(pid, start)| (self.masks[(start + here.locations[pid]) as usize] & !set.of(pid)).count_ones())
+            .sum()
     }
 
     #[inline]
@@ -208,16 +211,16 @@ impl Configuration {
         &self.processes[pid].places[here.locations[pid] as usize]
     }
 
-    /// Adds to a set what must come along with some edges of a process; `executable` tells which edges of a
-    /// process can be taken, and `live` learns of those that somebody else's step may include.
+    /// Adds to a set what must come along with some edges of a process; `executable` has the edges of each
+    /// process that can be taken, and `live` learns of those that somebody else's step may include.
     pub(super) fn require(
         &self,
         pid: usize,
         edges: u64,
         here: &Here<'_>,
-        set: &mut [u64],
+        set: &mut Alternatives,
+        executable: &[u64],
         live: &mut [u64],
-        executable: &mut impl FnMut(usize) -> u64,
     ) {
         let place = self.place(pid, here);
         let mut rest = edges;
@@ -227,63 +230,63 @@ impl Configuration {
             let edge = &place.edges[index];
             self.add(&edge.partners, here, set);
             if edge.depends_on_absence {
-                set[pid] |= place.all;
+                set.add(pid, place.all);
             }
-            if executable(pid) >> index & 1 != 0 {
+            if executable[pid] >> index & 1 != 0 {
                 self.add(&edge.danger, here, set);
             } else if place.passive >> index & 1 != 0 && self.is_offered(edge, here, executable) {
                 self.add(&edge.danger, here, set);
                 live[pid] |= 1 << index;
-                set[pid] |= place.all;
+                set.add(pid, place.all);
             } else {
                 self.enable(edge, pid, here, set);
             }
         }
         if self.depends_on_absence && !place.accepts.is_empty() {
-            for (other, chosen) in set.iter_mut().enumerate().take(self.processes.len()) {
+            for other in 0..self.processes.len() {
                 let place_of_other = self.place(other, here);
                 if place.accepts.meets(place_of_other.depends_on_absence) {
-                    *chosen |= place_of_other.all;
+                    set.add(other, place_of_other.all);
                 }
             }
         }
     }
 
     /// Whether somebody can take a step of which the edge may be a part.
-    fn is_offered(&self, edge: &EdgeTable, here: &Here<'_>, executable: &mut impl FnMut(usize) -> u64) -> bool {
+    fn is_offered(&self, edge: &EdgeTable, here: &Here<'_>, executable: &[u64]) -> bool {
         edge.direct.entries.iter().any(|(pid, start)| {
             let pid = usize::from(*pid);
             let mask = self.masks[(start + here.locations[pid]) as usize];
-            mask != 0 && executable(pid) & mask != 0
+            executable[pid] & mask != 0
         })
     }
 
     /// Adds to a set what may make an edge executable: a necessary enabling set of a part of its guard that does not
     /// hold.
-    fn enable(&self, edge: &EdgeTable, pid: usize, here: &Here<'_>, set: &mut [u64]) {
-        let mut best: Option<(u32, &Part)> = None;
-        for part in &edge.parts {
-            match &part.kind {
-                PartKind::Check(reader, relation, value) if relation.holds(reader.read(here.state), *value) => continue,
-                PartKind::Youngest if pid + 1 == self.processes.len() => continue,
-                PartKind::Unknown => continue,
-                PartKind::Check(..) | PartKind::Youngest | PartKind::False => {}
-            }
-            let weight = match part.kind {
-                PartKind::Youngest => u32::from(self.younger_that_ends(pid, here).is_some()),
-                _ => self.weight(&part.what, here, set),
-            };
-            if best.is_none_or(|(least, _)| weight < least) {
-                best = Some((weight, part));
-            }
+    fn enable(&self, edge: &EdgeTable, pid: usize, here: &Here<'_>, set: &mut Alternatives) {
+        let is_false = |part: &&Part| match &part.kind {
+            PartKind::Check(reader, relation, value) => !relation.holds(reader.read(here.state), *value),
+            PartKind::Youngest => pid + 1 != self.processes.len(),
+            PartKind::Unknown => false,
+            PartKind::False => true,
+        };
+        let weight = |part: &&Part, set: &Alternatives| match part.kind {
+            PartKind::Youngest => u32::from(self.younger_that_ends(pid, here).is_some()),
+            _ => self.weight(&part.what, here, set),
+        };
+        let mut parts = edge.parts.iter().filter(is_false);
+        let mut best = parts.next();
+        // Most often there is no other one.
+        if let Some(second) = parts.next() {
+            best = best.into_iter().chain([second]).chain(parts).min_by_key(|part| weight(part, set));
         }
         match best {
-            Some((_, Part { kind: PartKind::Youngest, .. })) => {
+            Some(Part { kind: PartKind::Youngest, .. }) => {
                 if let Some((other, edges)) = self.younger_that_ends(pid, here) {
-                    set[other] |= edges;
+                    set.add(other, edges);
                 }
             }
-            Some((_, part)) => self.add(&part.what, here, set),
+            Some(part) => self.add(&part.what, here, set),
             None => {
                 let unknown = edge.parts.iter().filter(|part| matches!(part.kind, PartKind::Unknown));
                 unknown.for_each(|part| self.add(&part.what, here, set));
@@ -311,22 +314,28 @@ impl Tables {
         }
     }
 
-    /// The tables of a state; `None` if it has too many processes, or they would be too large.
+    /// The number of the tables of a state; `None` if it has too many processes, or they would be too large.
     #[inline]
-    pub(super) fn of(&mut self, machine: &mut Machine, state: &[u32]) -> Option<Arc<Configuration>> {
+    pub(super) fn of(&mut self, machine: &mut Machine, state: &[u32]) -> Option<usize> {
         let shape = machine.shape_number(state)?;
         let likely = self.configurations.likely(shape, state);
-        likely.or_else(|| self.find(machine, state, shape)).filter(|configuration| !configuration.is_too_large)
+        likely.or_else(|| self.find(machine, state, shape)).filter(|number| !self.tables(*number).is_too_large)
+    }
+
+    /// The tables with a number.
+    #[inline]
+    pub(super) fn tables(&self, number: usize) -> &Configuration {
+        self.configurations.tables(number)
     }
 
     #[cold]
-    fn find(&mut self, machine: &Machine, state: &[u32], shape: u32) -> Option<Arc<Configuration>> {
+    fn find(&mut self, machine: &Machine, state: &[u32], shape: u32) -> Option<usize> {
         let count = machine.process_count(state);
         if count == 0 || count > PROCESSES_MAX {
             return None;
         }
         Some(match self.configurations.look_up(&self.plan.facts, machine, state, shape)? {
-            Lookup::Known(configuration) => configuration,
+            Lookup::Known(number) => number,
             Lookup::New(new) => {
                 // By the configuration alone: whoever else searches must list the same steps.
                 let is_too_large = TABLE_ENTRIES_MAX < self.entries(&new.processes);

@@ -13,8 +13,8 @@ use std::sync::Arc;
 /// The edges of the processes of a state that are sticky, and how many would close loops.
 fn sticky(facts: &Facts, known: &mut Configurations<Sticky>, machine: &mut Machine, state: &[u32]) -> Arc<Sticky> {
     let shape = machine.shape_number(state).expect("a shape");
-    match known.look_up(facts, machine, state, shape).expect("a configuration") {
-        Lookup::Known(sticky) => sticky,
+    let number = match known.look_up(facts, machine, state, shape).expect("a configuration") {
+        Lookup::Known(number) => number,
         Lookup::New(new) => {
             let instances: Vec<Instance> = new.processes.iter().map(|key| facts.instance(key.clone())).collect();
             let sticky = facts.sticky(&instances.iter().collect::<Vec<_>>());
@@ -24,7 +24,8 @@ fn sticky(facts: &Facts, known: &mut Configurations<Sticky>, machine: &mut Machi
             let closing = closing.sum();
             known.insert(new, Sticky { edges: sticky, closing })
         }
-    }
+    };
+    Arc::clone(known.tables(number))
 }
 
 #[derive(Debug)]

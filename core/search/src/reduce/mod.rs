@@ -13,4 +13,4 @@ pub mod proviso;
 pub mod stubborn;
 
 pub use proviso::OffStack;
-pub use stubborn::{Closer, Requirements};
+pub use stubborn::{Alternatives, Closer, Requirements};

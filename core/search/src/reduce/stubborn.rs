@@ -28,26 +28,78 @@ pub trait Requirements {
     /// has to take one of these before it can take any other: no step of another process that accords with them changes that.
     fn with_executable(&mut self, process: usize) -> u64;
 
-    /// Adds to `set`, which has the alternatives of each process, whatever must come along with these
-    /// alternatives of a process.
-    fn require(&mut self, process: usize, alternatives: u64, set: &mut [u64]);
+    /// Adds to `set` whatever must come along with these alternatives of a process.
+    fn require(&mut self, process: usize, alternatives: u64, set: &mut Alternatives);
 
     /// Whether a set that leaves out anything may not contain these alternatives of a process. Asked when what they
     /// require has been added.
     fn demands_all(&mut self, process: usize, alternatives: u64) -> bool;
 
     /// Whether a closed set without such processes is enough.
-    fn suffices(&mut self, set: &[u64]) -> bool;
+    fn suffices(&mut self, set: &Alternatives) -> bool;
+}
+
+/// Number of processes of a state whose alternatives can be closed.
+pub const PROCESSES_MAX: usize = 64;
+
+/// Alternatives of each process of a state.
+#[derive(Clone, Debug, Default)]
+pub struct Alternatives {
+    /// For each process its alternatives, as bits.
+    sets: Vec<u64>,
+    /// Processes with alternatives that were added since [they were looked at](Self::next_new), as bits.
+    open: u64,
+    /// For each process the alternatives that were looked at.
+    done: Vec<u64>,
+}
+
+impl Alternatives {
+    /// No alternatives of this many processes.
+    fn clear(&mut self, count: usize) {
+        for sets in [&mut self.sets, &mut self.done] {
+            sets.resize(count, 0);
+            sets.fill(0);
+        }
+        self.open = 0;
+    }
+
+    /// Alternatives of a process.
+    #[inline(always)]
+    pub fn of(&self, process: usize) -> u64 {
+        self.sets[process]
+    }
+
+    /// Adds alternatives of a process.
+    #[inline(always)]
+    pub fn add(&mut self, process: usize, alternatives: u64) {
+        let set = &mut self.sets[process];
+        self.open |= u64::from(alternatives & !*set != 0) << process;
+        *set |= alternatives;
+    }
+
+    /// A process with alternatives that were not looked at.
+    #[inline(always)]
+    fn next_open(&self) -> Option<usize> {
+        (self.open != 0).then(|| self.open.trailing_zeros() as usize)
+    }
+
+    /// The alternatives of a process that were not looked at; they are now.
+    #[inline(always)]
+    fn take_new(&mut self, process: usize) -> u64 {
+        self.open &= !(1 << process);
+        let new = self.sets[process] & !self.done[process];
+        self.done[process] = self.sets[process];
+        new
+    }
 }
 
 /// Memory for closing sets.
 #[derive(Clone, Debug, Default)]
 pub struct Closer {
-    set: Vec<u64>,
-    done: Vec<u64>,
-    best: Vec<u64>,
-    /// The processes that were tried in vain: a set in which they can move is as large as theirs.
-    hopeless: Vec<bool>,
+    set: Alternatives,
+    best: Alternatives,
+    /// The processes that were tried in vain, as bits: a set in which they can move is as large as theirs.
+    hopeless: u64,
 }
 
 /// How a set turned out.
@@ -60,24 +112,24 @@ enum Closed {
 
 impl Closer {
     /// The closed set in which the fewest steps can be taken, but at least one, that is enough although it leaves
-    /// something out; among equals the one that starts with the youngest process. For each process its
-    /// alternatives. `None` if there is none.
+    /// something out; among equals the one that starts with the youngest process. `None` if there is none.
+    ///
+    /// # Panics
+    /// If there are more than [`PROCESSES_MAX`] processes.
     #[inline]
-    pub fn smallest(&mut self, count: usize, requirements: &mut impl Requirements) -> Option<&[u64]> {
+    pub fn smallest(&mut self, count: usize, requirements: &mut impl Requirements) -> Option<&Alternatives> {
         // A set with all steps leaves nothing out.
         let all = (0..count).map(|process| requirements.executable(process).count_ones()).sum();
         let mut steps_min = all;
-        self.hopeless.clear();
-        self.hopeless.resize(count, false);
+        self.hopeless = 0;
         for start in (0..count).rev() {
             if requirements.executable(start) == 0 {
                 continue;
             }
-            self.set.clear();
-            self.set.resize(count, 0);
-            self.set[start] = requirements.with_executable(start);
+            self.set.clear(count);
+            self.set.add(start, requirements.with_executable(start));
             let Closed::Steps(steps) = self.close(steps_min, true, requirements) else {
-                self.hopeless[start] = true;
+                self.hopeless |= 1 << start;
                 continue;
             };
             if requirements.suffices(&self.set) {
@@ -88,70 +140,52 @@ impl Closer {
                 }
             }
         }
-        (steps_min < all).then_some(&self.best[..])
+        (steps_min < all).then_some(&self.best)
     }
 
     /// The closed set with the fewest steps that contains all alternatives of some processes, and in which another
     /// process can do something. `None` if no other process can.
-    pub fn larger(&mut self, count: usize, chosen: u64, requirements: &mut impl Requirements) -> Option<&[u64]> {
+    ///
+    /// # Panics
+    /// If there are more than [`PROCESSES_MAX`] processes.
+    pub fn larger(&mut self, count: usize, chosen: u64, requirements: &mut impl Requirements) -> Option<&Alternatives> {
         let mut steps_min = u32::MAX;
-        self.hopeless.clear();
-        self.hopeless.resize(count, false);
+        self.hopeless = 0;
         for start in (0..count).rev() {
             if chosen >> start & 1 != 0 || requirements.executable(start) == 0 {
                 continue;
             }
-            self.set.clear();
-            let is_in = |process: usize| process == start || chosen >> process & 1 != 0;
-            self.set
-                .extend((0..count).map(|process| if is_in(process) { requirements.alternatives(process) } else { 0 }));
+            self.set.clear(count);
+            for process in (0..count).filter(|process| *process == start || chosen >> process & 1 != 0) {
+                self.set.add(process, requirements.alternatives(process));
+            }
             let Closed::Steps(steps) = self.close(steps_min, false, requirements) else { continue };
             steps_min = steps;
             std::mem::swap(&mut self.set, &mut self.best);
         }
-        (steps_min < u32::MAX).then_some(&self.best[..])
+        (steps_min < u32::MAX).then_some(&self.best)
     }
 
     fn close(&mut self, limit: u32, demands: bool, requirements: &mut impl Requirements) -> Closed {
-        self.done.clear();
-        self.done.resize(self.set.len(), 0);
         let mut steps = 0;
-        while let Some((process, new)) = self.next_open() {
-            let first = self.done[process] & requirements.executable(process) == 0;
-            self.expand(process, new, requirements);
-            let executable = self.done[process] & requirements.executable(process);
-            if first && executable != 0 {
-                if self.hopeless[process] {
-                    return Closed::Useless;
-                }
+        // Processes that can move in the set.
+        let mut movers: u64 = 0;
+        while let Some(process) = self.set.next_open() {
+            let executable = requirements.executable(process);
+            if self.set.of(process) & executable != 0 && movers >> process & 1 == 0 {
+                self.set.add(process, requirements.with_executable(process));
+                movers |= 1 << process;
                 steps += executable.count_ones();
-                if limit <= steps {
+                if movers & self.hopeless != 0 || limit <= steps {
                     return Closed::Useless;
                 }
             }
-            if demands && requirements.demands_all(process, self.done[process]) {
+            let new = self.set.take_new(process);
+            requirements.require(process, new, &mut self.set);
+            if demands && requirements.demands_all(process, self.set.done[process]) {
                 return Closed::Useless;
             }
         }
         Closed::Steps(steps)
-    }
-
-    /// A process with alternatives in the set that were not looked at.
-    #[inline]
-    fn next_open(&self) -> Option<(usize, u64)> {
-        let mut both = self.set.iter().zip(&self.done).enumerate();
-        both.find(|(_, (set, done))| **set & !**done != 0).map(|(process, (set, done))| (process, set & !done))
-    }
-
-    /// Adds what alternatives require.
-    #[inline]
-    fn expand(&mut self, process: usize, new: u64, requirements: &mut impl Requirements) {
-        let mut new = new;
-        if new & requirements.executable(process) != 0 {
-            self.set[process] |= requirements.with_executable(process);
-            new = self.set[process] & !self.done[process];
-        }
-        self.done[process] |= new;
-        requirements.require(process, new, &mut self.set);
     }
 }
