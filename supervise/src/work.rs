@@ -6,6 +6,7 @@
 //! processors, so there is only so much of it: after that no more is begun.
 
 use crate::clock::Clock;
+use crate::memory::{self, PAUSE};
 use crate::timer::Timer;
 use fabius_base::{Cancel, StopReason};
 use std::collections::BTreeMap;
@@ -28,8 +29,6 @@ const GRACE_SHARE: u32 = 20;
 const GRACE_WALL: Duration = Duration::from_secs(10);
 /// The time altogether where nobody can say what a process used.
 const GRACE_WALL_ONLY: Duration = Duration::from_secs(2);
-/// Time between two looks at whether the work should have ended.
-const PAUSE: Duration = Duration::from_millis(50);
 
 /// Work that was left alone and has not ended may be this much; while there is more, nothing is begun.
 const LOST_MAX: usize = 3;
@@ -209,6 +208,7 @@ fn run_named<T: Send + 'static>(
     let spawn = |stack: usize| {
         let work = Arc::clone(&work);
         let begin = move || {
+            memory::attended();
             let work = work.lock().unwrap_or_else(PoisonError::into_inner).take();
             work.into_iter().for_each(|work| work());
         };
@@ -224,7 +224,7 @@ fn run_named<T: Send + 'static>(
         match results.recv_timeout(PAUSE) {
             Ok(result) => return Ok(result),
             Err(RecvTimeoutError::Disconnected) => return Err(StopReason::Cancelled),
-            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Timeout) => memory::look(),
         }
         let Some(reason) = cancel.requested() else { continue };
         let given = if reason == StopReason::Timeout { began.elapsed() } else { Duration::ZERO };
@@ -299,6 +299,27 @@ mod tests {
         assert_eq!(run(&cancel, &voice, 1, busy), Err(StopReason::Timeout));
         assert!(voice.is_lost() && !voice.take());
         drop(stop);
+    }
+
+    #[test]
+    fn the_memory_of_work_is_watched_by_whoever_waits_for_it() {
+        let Some(status) = std::fs::read_to_string("/proc/self/status").ok() else { return };
+        assert!(status.contains("RssAnon:"));
+        let cancels = [Cancel::new(), Cancel::new()];
+        let [modest, greedy] = cancels.clone();
+        let answer = run(&Cancel::new(), &Voice::default(), 1, move |result| {
+            let dropped = memory::Watch::start(u64::MAX, &modest);
+            let _watch = memory::Watch::start(0, &greedy);
+            drop(dropped);
+            // More than is allowed in any case, and written to.
+            let mut much = vec![1_u8; 100 << 20];
+            while greedy.requested().is_none() {
+                much.iter_mut().step_by(4096).for_each(|byte| *byte = byte.wrapping_add(1));
+            }
+            let _ = result.send((modest.requested(), greedy.requested()));
+        });
+        assert_eq!(answer, Ok((None, Some(StopReason::Memory))));
+        assert_eq!(cancels.map(|cancel| cancel.requested()), [None, Some(StopReason::Memory)]);
     }
 
     #[test]

@@ -237,9 +237,11 @@ impl<'a> Auditor<'a> {
 
     /// The state without what the machine forgets.
     fn comparable(&self, state: State) -> State {
-        let mut state = state.visible(&self.program);
+        let mut state = state.into_visible(&self.program);
         if !self.program.uses.priority {
-            state.processes.iter_mut().for_each(|process| process.priority = 1);
+            // Whoever has this priority stays shared with other states.
+            let others = state.processes.iter_mut().filter(|process| process.priority != 1);
+            others.for_each(|process| process.priority = 1);
         }
         state
     }

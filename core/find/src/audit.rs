@@ -118,9 +118,10 @@ fn read(product: &Product, program: &Program, words: &[u32]) -> Result<State, St
 
 /// The state without what the machine forgets.
 fn comparable(program: &Program, state: State) -> State {
-    let mut state = state.visible(program);
+    let mut state = state.into_visible(program);
     if !program.uses.priority {
-        state.processes.iter_mut().for_each(|process| process.priority = 1);
+        let others = state.processes.iter_mut().filter(|process| process.priority != 1);
+        others.for_each(|process| process.priority = 1);
     }
     state
 }

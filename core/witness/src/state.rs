@@ -201,17 +201,27 @@ impl State {
     /// The same state with every hidden variable at 0: two states are the same if these are.
     #[must_use]
     pub fn visible(&self, program: &Program) -> Self {
-        let mut state = self.clone();
-        state.globals.iter_mut().zip(&program.globals).for_each(|(values, variable)| hide(values, variable));
-        for process in &mut state.processes {
+        self.clone().into_visible(program)
+    }
+
+    /// [`Self::visible`] of a state that nobody needs as it is.
+    #[must_use]
+    pub fn into_visible(mut self, program: &Program) -> Self {
+        let hide_all = |all: &mut [Values], variables: &[Variable]| {
+            all.iter_mut().zip(variables).for_each(|(values, variable)| hide(values, variable));
+        };
+        hide_all(&mut self.globals, &program.globals);
+        for process in &mut self.processes {
             let variables = &program.process(process.process).locals;
-            process.locals.iter_mut().zip(variables).for_each(|(values, variable)| hide(values, variable));
+            // Whoever has nothing to hide stays shared with other states.
+            if variables.iter().any(|variable| variable.hidden) {
+                hide_all(&mut process.locals, variables);
+            }
         }
-        if let Some(claim) = &mut state.claim {
-            let variables = &program.process(claim.process).locals;
-            claim.locals.iter_mut().zip(variables).for_each(|(values, variable)| hide(values, variable));
+        if let Some(claim) = &mut self.claim {
+            hide_all(&mut claim.locals, &program.process(claim.process).locals);
         }
-        state
+        self
     }
 
     /// Creates a process and returns its number.

@@ -1,7 +1,10 @@
 //! How much memory a search may use unless a person says so: what is free, within what the system allows this process.
 
-use std::fs;
+use std::fs::File;
+use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// The default where nobody can say how much there is.
 const FALLBACK_BYTES: u64 = 2 << 30;
@@ -17,27 +20,64 @@ const OVERHEAD_BYTES: u64 = 192 << 20;
 /// process leave. Of what its limits on address space leave (`ulimit -v`, `ulimit -d`) a third, after the overhead: a
 /// table that grows needs room for the old and the new one, whether it is used or not.
 pub fn default_bytes() -> u64 {
-    let free = [free_bytes(), groups_bytes(Path::new(GROUPS))].into_iter().flatten().min().unwrap_or(FALLBACK_BYTES);
-    let limited = limits_bytes().map_or(u64::MAX, |bytes| bytes.saturating_sub(OVERHEAD_BYTES).max(bytes / 8) / 3);
+    let Bounds { free, groups, limits } = Bounds::now();
+    let free = [free, groups].into_iter().flatten().min().unwrap_or(FALLBACK_BYTES);
+    let limited = limits.map_or(u64::MAX, |bytes| bytes.saturating_sub(OVERHEAD_BYTES).max(bytes / 8) / 3);
     (free / 4 * 3).min(limited)
 }
 
 /// The memory that this process can still get.
 pub fn available_bytes() -> u64 {
-    let bounds = [free_bytes(), groups_bytes(Path::new(GROUPS)), limits_bytes()];
-    bounds.into_iter().flatten().min().unwrap_or(FALLBACK_BYTES)
+    let Bounds { free, groups, limits } = Bounds::now();
+    [free, groups, limits].into_iter().flatten().min().unwrap_or(FALLBACK_BYTES)
+}
+
+/// What bounds the memory that this process can still get, in bytes, as far as the system says.
+#[derive(Clone, Copy)]
+struct Bounds {
+    free: Option<u64>,
+    groups: Option<u64>,
+    limits: Option<u64>,
+}
+
+impl Bounds {
+    /// They are looked up no more often than this: a check asks for them several times as it begins.
+    const FRESH: Duration = Duration::from_millis(10);
+
+    fn now() -> Self {
+        static LAST: Mutex<Option<(Instant, Bounds)>> = Mutex::new(None);
+        let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((at, bounds)) = *last
+            && at.elapsed() < Self::FRESH
+        {
+            return bounds;
+        }
+        let bounds = Self { free: free_bytes(), groups: groups_bytes(Path::new(GROUPS)), limits: limits_bytes() };
+        *last = Some((Instant::now(), bounds));
+        bounds
+    }
+}
+
+/// The text of a file of the system, which is seldom longer than a page and never as long as this.
+const SMALL_BYTES_MAX: u64 = 1 << 20;
+
+/// The text of such a file; `None` if it cannot be read.
+pub(super) fn read_small(path: &Path) -> Option<String> {
+    let mut text = Vec::with_capacity(4096);
+    File::open(path).ok()?.take(SMALL_BYTES_MAX).read_to_end(&mut text).ok()?;
+    String::from_utf8(text).ok()
 }
 
 /// Memory of the machine that is free or can be freed.
 fn free_bytes() -> Option<u64> {
-    let text = fs::read_to_string("/proc/meminfo").ok()?;
+    let text = read_small("/proc/meminfo".as_ref())?;
     let line = text.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     kibibytes(line)
 }
 
 /// What the control groups of this process leave: those of the one hierarchy, or the old memory controller's.
 fn groups_bytes(mount: &Path) -> Option<u64> {
-    let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    let groups = read_small("/proc/self/cgroup".as_ref()).unwrap_or_default();
     let of = |line: &str| {
         let mut parts = line.splitn(3, ':').skip(1);
         let (controllers, path) = (parts.next()?, parts.next()?);
@@ -54,10 +94,10 @@ fn group_bytes(mount: &Path, path: &str, old: bool) -> Option<u64> {
     } else {
         (mount.to_path_buf(), "memory.max", "memory.current", "inactive_file ")
     };
-    let number = |folder: &Path, file: &str| fs::read_to_string(folder.join(file)).ok()?.trim().parse::<u64>().ok();
+    let number = |folder: &Path, file: &str| read_small(&folder.join(file))?.trim().parse::<u64>().ok();
     let left = |folder: &Path| {
         let limit = number(folder, limit).filter(|&limit| limit < UNLIMITED_BYTES)?;
-        let statistics = fs::read_to_string(folder.join("memory.stat")).unwrap_or_default();
+        let statistics = read_small(&folder.join("memory.stat")).unwrap_or_default();
         let cached = statistics.lines().find_map(|line| line.strip_prefix(reclaimable)?.trim().parse().ok());
         let used = number(folder, used).unwrap_or(0).saturating_sub(cached.unwrap_or(0));
         Some(limit.saturating_sub(used))
@@ -69,11 +109,14 @@ fn group_bytes(mount: &Path, path: &str, old: bool) -> Option<u64> {
 
 /// What the limits of the process leave.
 fn limits_bytes() -> Option<u64> {
-    let limits = fs::read_to_string("/proc/self/limits").ok()?;
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let limits = read_small("/proc/self/limits".as_ref())?;
+    let (address_space, data) = (limit(&limits, "Max address space"), limit(&limits, "Max data size"));
+    // Most often there is none, and what is used need not be read.
+    address_space.or(data)?;
+    let status = read_small("/proc/self/status".as_ref()).unwrap_or_default();
     let used = |name: &str| status.lines().find_map(|line| kibibytes(line.strip_prefix(name)?)).unwrap_or(0);
-    let address_space = limit(&limits, "Max address space").map(|bytes| bytes.saturating_sub(used("VmSize:")));
-    let data = limit(&limits, "Max data size").map(|bytes| bytes.saturating_sub(used("VmData:")));
+    let address_space = address_space.map(|bytes| bytes.saturating_sub(used("VmSize:")));
+    let data = data.map(|bytes| bytes.saturating_sub(used("VmData:")));
     address_space.into_iter().chain(data).min()
 }
 
@@ -90,6 +133,7 @@ fn kibibytes(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
     use std::sync::atomic::{AtomicU32, Ordering};
 
     /// A folder of the test's own, removed in the end.

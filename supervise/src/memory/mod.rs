@@ -7,3 +7,4 @@ mod watch;
 pub use guard::{Duties, Guarded, guard};
 pub use limit::{available_bytes, default_bytes};
 pub use watch::Watch;
+pub(crate) use watch::{PAUSE, attended, look};
