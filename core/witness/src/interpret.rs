@@ -205,15 +205,20 @@ pub fn step(program: &Program, state: &State, wanted: Move) -> Result<Taken, Ref
         return Err(Refusal::Elsewhere);
     }
     let Some(holder) = state.holder else { return step_of_any(program, state, wanted) };
-    let steps = StepEvaluator::ordinary(program, state).steps_of(usize::from(holder));
-    if steps.is_empty() {
+    let ordinary = StepEvaluator::ordinary(program, state);
+    if holder == wanted.pid
+        && let Ok(outcome) = pick(ordinary.steps_towards(wanted), wanted)
+    {
+        return Ok(Taken::of(outcome));
+    }
+    if ordinary.steps_of(usize::from(holder)).is_empty() {
         if state.claim.is_some() {
             return Err(Refusal::NotItsTurn);
         }
         let taken = step_of_any(program, &released(state), wanted)?;
         Ok(Taken { lost_control: Some(holder), ..taken })
     } else if holder == wanted.pid {
-        Ok(Taken::of(pick(steps, wanted)?))
+        Err(Refusal::NotExecutable)
     } else {
         Err(Refusal::ControlHeld(holder))
     }
@@ -222,7 +227,7 @@ pub fn step(program: &Program, state: &State, wanted: Move) -> Result<Taken, Ref
 /// Takes one step from a state in which nobody holds control.
 fn step_of_any(program: &Program, state: &State, wanted: Move) -> Result<Taken, Refusal> {
     let ordinary = StepEvaluator::ordinary(program, state);
-    let found = pick(ordinary.steps_of(usize::from(wanted.pid)), wanted);
+    let found = pick(ordinary.steps_towards(wanted), wanted);
     if found.is_ok() || ordinary.something_moves() {
         return Ok(Taken::of(found?));
     }

@@ -5,10 +5,14 @@ use crate::generate::Dice;
 use fabius_language::NoLoader;
 use fabius_machine::{Ending as MachineEnding, Machine, Step, View};
 use fabius_program::meaning::Fault;
-use fabius_program::{CLAIM_PID, Move, ProcessId, ProcessKind, Program, ProgressOn, StepMarks, VariableId, Watch};
+use fabius_program::{
+    CLAIM_PID, EdgeId, Move, ProcessId, ProcessKind, Program, ProgressOn, StepMarks, VariableId, Watch,
+};
 pub use fabius_promela::Options;
 use fabius_promela::{Parsed, lower, parse};
-use fabius_witness::{Ending, NextMover, Outcome, State, enabled, marks, moves, released, stops_accepting, stuttered};
+use fabius_witness::{
+    Ending, NextMover, Outcome, State, enabled, marks, moves, released, step, stops_accepting, stuttered,
+};
 use std::sync::Arc;
 
 /// The program behind a text, if the text is a model that can be checked.
@@ -127,6 +131,7 @@ fn successors(
     if ending != expected.1 {
         return Err(format!("endings differ: the machine {ending:?}, the witness {:?}", expected.1));
     }
+    each_alone(program, state)?;
     let mut merged = Vec::new();
     for (ours, theirs) in listed.into_iter().zip(expected.0) {
         if ours.words.is_some() != theirs.state.is_some() {
@@ -135,6 +140,32 @@ fn successors(
         merged.push(Transition { state: theirs.state, ..ours });
     }
     Ok(merged)
+}
+
+/// Whether the witness, asked for each edge of each process alone, takes those steps that it lists, to the same states, and refuses
+/// the others.
+fn each_alone(program: &Program, state: &State) -> Result<(), String> {
+    let possible = moves(program, state);
+    if matches!(possible.ending, Ending::LosesControl | Ending::Stutters) {
+        // Whoever is asked for a step passes control on first.
+        return Ok(());
+    }
+    for (label, outcome) in &possible.successors {
+        match step(program, state, *label) {
+            Ok(taken) if taken.outcome == *outcome => {}
+            other => return Err(format!("alone, {label:?} leads to {other:?}, and in the list to {outcome:?}")),
+        }
+    }
+    for (pid, process) in state.processes.iter().enumerate() {
+        for edge in program.process(process.process).locations[process.location.0 as usize].edges.clone() {
+            let wanted = Move { pid: pid as u8, edge: EdgeId(edge), partner: None };
+            let is_listed = possible.successors.iter().any(|(label, _)| *label == wanted);
+            if !is_listed && let Ok(taken) = step(program, state, wanted) {
+                return Err(format!("alone, {wanted:?} leads to {taken:?}, and it is not in the list"));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn by_machine(machine: &mut Machine, words: &[u32]) -> (Vec<Transition>, MachineEnding) {

@@ -44,6 +44,25 @@ impl<'a> StepEvaluator<'a> {
         }
     }
 
+    /// The steps of a process that decide whether it can take a certain one: those along its edge, where no other edge of the
+    /// location matters to them.
+    pub(super) fn steps_towards(&self, wanted: Move) -> Vec<(Move, Outcome)> {
+        let pid = usize::from(wanted.pid);
+        if self.provided(pid) == Ok(true) && self.is_independent(pid, wanted.edge) {
+            return if self.outranked(pid) { Vec::new() } else { self.steps_along(pid, wanted.edge, false) };
+        }
+        self.steps_of(pid)
+    }
+
+    /// Whether the steps along an edge of a process's location are the same whatever its other edges are.
+    fn is_independent(&self, pid: usize, wanted: EdgeId) -> bool {
+        let deterministic = self.program.process(self.state.whereabouts(pid).0).deterministic;
+        let escape = self.program.edge(wanted).escape;
+        let mut before = self.edges_of(self.state, pid).take_while(|(id, _)| *id != wanted);
+        let yields = |(_, edge): (EdgeId, &Edge)| edge.escape == 0 || edge.escape == escape;
+        !deterministic && !asks_else(self.action(wanted)) && before.all(yields)
+    }
+
     /// Whether a process could make a step if it were its turn.
     pub(crate) fn enabled(&self, pid: usize) -> bool {
         self.provided(pid) == Ok(true) && !self.executable_edges(pid).is_empty()
@@ -272,6 +291,15 @@ impl<'a> StepEvaluator<'a> {
         }
         Ok(matches)
     }
+}
+
+/// Whether an action may begin with an `Else`.
+fn asks_else(action: &Action) -> bool {
+    (0..starts(action)).any(|start| match first_action(action, start) {
+        Action::Else => true,
+        inner @ (Action::Block(_) | Action::Merged(_)) => asks_else(inner),
+        _ => false,
+    })
 }
 
 /// In how many ways an action may begin: a block with any option of its first node.
