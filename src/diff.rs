@@ -3,14 +3,15 @@
 use crate::args::{Question, parse_duration};
 use crate::render::numbers::counted;
 use crate::render::paint::{BAD, FAINT, GOOD, STRONG, UNSURE, paint};
-use crate::render::text;
+use crate::render::{compared, text};
 use crate::stop::Interrupts;
 use crate::{check, exit, output, silent};
 use anstream::AutoStream;
 use clap::Args;
 use fabius_analysis::formula;
 use fabius_base::{Cancel, Code, StopReason};
-use fabius_engine::{Loaded, Outcome, PropertyReport, Report, TOOL, VERSION, Verdict, ViolationReport};
+use fabius_engine::comparison::{Version, VersionComparison, compare_versions};
+use fabius_engine::{Counterexample, Loaded, Outcome, PropertyReport, Report, TOOL, VERSION, Verdict, ViolationReport};
 use fabius_supervise::{Timer, Unfinished};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -52,6 +53,9 @@ pub struct Diff {
     #[arg(long, help_heading = "Output")]
     pub json: bool,
 }
+
+/// Of two runs that are compared, at most this many lines are about steps.
+const STEPS_MAX: usize = 60;
 
 /// How a property changed.
 #[derive(Serialize, Clone, Copy, PartialEq, Eq, Debug)]
@@ -112,6 +116,9 @@ struct Row<'a> {
     /// Of a property that broke, or is new, what violates it.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     violations: &'a [ViolationReport],
+    /// If one of the models has a run that violates it, that of the old one beside that of the new one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    runs: Option<Box<VersionComparison>>,
 }
 
 /// A property in one model.
@@ -143,7 +150,10 @@ pub fn run(args: &Diff) -> u8 {
         Ok(checked) => checked,
         Err(code) => return code,
     };
-    let difference = difference((&old.0, &old.1.report), (&new.0, &new.1.report));
+    let mut difference = difference((&old.0, &old.1.report), (&new.0, &new.1.report));
+    for row in &mut difference.properties {
+        row.runs = runs(row, (&old.0, &old.1), (&new.0, &new.1)).map(Box::new);
+    }
     let printed = if args.json {
         serde_json::to_string_pretty(&difference).map_or(exit::INTERNAL, |text| output::print((text + "\n").as_bytes()))
     } else {
@@ -232,7 +242,24 @@ fn row<'a>(old: Option<&'a PropertyReport>, new: Option<&'a PropertyReport>) -> 
     let violations = new.filter(|_| is_new_fault).map_or(&[][..], |new| &new.violations);
     let name = &new.or(old)?.name;
     let old_name = old.map(|old| old.name.as_str()).filter(|old| old != name);
-    Some(Row { name, old_name, change, old: old.map(side), new: new.map(side), is_bad, violations })
+    Some(Row { name, old_name, change, old: old.map(side), new: new.map(side), is_bad, violations, runs: None })
+}
+
+/// The run that violates a property in the old model beside that in the new one.
+fn runs(row: &Row<'_>, old: (&Loaded, &Outcome), new: (&Loaded, &Outcome)) -> Option<VersionComparison> {
+    row.old.zip(row.new)?;
+    let old_name = row.old_name.unwrap_or(row.name);
+    let old = Version { loaded: old.0, property: old_name, example: example(old.1, old_name) };
+    let new = Version { loaded: new.0, property: row.name, example: example(new.1, row.name) };
+    compare_versions(&old, &new)
+}
+
+/// The first run that violates a property.
+fn example<'o>(outcome: &'o Outcome, name: &str) -> Option<&'o Counterexample> {
+    let properties = &outcome.report.properties;
+    let at = properties.iter().position(|property| property.name == name)?;
+    let before: usize = properties[..at].iter().map(|property| property.violations.len()).sum();
+    outcome.counterexamples.get(before).filter(|_| !properties[at].violations.is_empty())
 }
 
 /// How a property changed, by the exit codes that it alone would have.
@@ -301,6 +328,10 @@ fn in_words(difference: &Difference<'_>, loaded: &Loaded, outcome: &Outcome) -> 
             paint(style, format!("{word:<9}")),
             reason.unwrap_or_default()
         );
+    }
+    for (row, runs) in difference.properties.iter().filter_map(|row| Some((row, row.runs.as_ref()?))) {
+        let _ = writeln!(text, "{}", paint(STRONG, format!("runs of {}", shown(row))));
+        text.push_str(&compared::versions(runs, "  ", STEPS_MAX));
     }
     if let (Some(old), Some(new)) = (difference.old.never_executed, difference.new.never_executed) {
         let new = counted(new as u64, "statement");

@@ -2,6 +2,7 @@
 
 pub mod advice;
 pub mod choices;
+pub mod compared;
 pub mod differences;
 pub mod findings;
 pub mod numbers;

@@ -10,7 +10,7 @@ mod lines;
 use crate::args::Watch;
 use crate::exit;
 use crate::render::paint::{BAD, FAINT, STRONG, UNSURE, paint};
-use crate::render::{findings, schedule};
+use crate::render::{compared, findings, schedule};
 use anstream::println;
 use disk::{Content, Folders, Unsettled};
 use fabius_engine::words::counted;
@@ -33,6 +33,9 @@ use std::time::{Duration, Instant};
 const PAUSE: Duration = Duration::from_millis(30);
 /// So often it is looked where the system tells nothing.
 const DEAF: Duration = Duration::from_secs(1);
+
+/// Of two runs that are compared, at most this many lines are about steps.
+const STEPS_MAX: usize = 12;
 
 /// What wakes the loop.
 enum Woken {
@@ -449,10 +452,13 @@ impl Seen {
         look.code = exit::worse(look.code, exit::of_property(&report));
         look.told.insert(property.to_owned());
         look.before.insert(property.to_owned(), report);
+        let compared = searched.then(|| document.results.compare_with_run_before(property).ok()).flatten();
         self.tell(name, format!("  {line}"));
         if let Some(place) = place {
             self.tell(name, place);
         }
+        let compared = compared.map(|found| compared::versions(&found, "      ", STEPS_MAX)).unwrap_or_default();
+        compared.lines().for_each(|line| self.tell(name, line.to_owned()));
     }
 }
 

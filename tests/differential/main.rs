@@ -2,6 +2,7 @@
 //! and after an edit.
 
 mod book;
+mod compared;
 mod corpus;
 mod cut_runs;
 mod families;

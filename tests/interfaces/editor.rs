@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops there, and says where")]
 
 mod client;
+mod compared;
 mod conversation;
 mod costs;
 mod damage;

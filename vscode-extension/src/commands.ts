@@ -40,6 +40,9 @@ function target(argument: Argument): Target | undefined {
 
 const SCHEME = "fabius-explanation";
 
+/** A text of this scheme is another one. */
+const changed = new vscode.EventEmitter<vscode.Uri>();
+
 /** What the commands work with. */
 interface House {
   context: vscode.ExtensionContext;
@@ -57,6 +60,7 @@ export function commands({ context, store, server, panels, executions, graphs, m
   const texts = new Map<string, string>();
   const registered: vscode.Disposable[] = [
     vscode.workspace.registerTextDocumentContentProvider(SCHEME, {
+      onDidChange: changed.event,
       provideTextDocumentContent: (uri) => texts.get(uri.toString()) ?? "",
     }),
   ];
@@ -95,6 +99,7 @@ export function commands({ context, store, server, panels, executions, graphs, m
     const found = property ? store.property(about.uri, property) : store.of(about.uri)?.properties[0];
     if (found) await explain(server, texts, about.uri, found);
   });
+  on("fabius.compareRuns", (about) => compareRuns(server, texts, about));
   on("fabius.showUnnoticed", ({ uri }) => mutants.show(uri));
   on("fabius.showGraph", ({ uri }) => graphs.show(uri));
   on("fabius.showExecutions", ({ uri }) => executions.show(uri));
@@ -191,8 +196,24 @@ async function explain(
     const params = { uri: uri.toString(), property: property.name, format: "text" } as const;
     text = (await server.request("fabius/export", params)).text;
   }
-  const shown = vscode.Uri.from({ scheme: SCHEME, path: `/${property.name}.txt`, query: uri.toString() });
+  await showBeside(texts, uri, `${property.name}.txt`, text);
+}
+
+/** The run that violates a property beside the one before the last save, as a text beside the model. */
+async function compareRuns(server: Server, texts: Map<string, string>, { uri, property }: Target): Promise<void> {
+  await vscode.workspace.openTextDocument(uri);
+  try {
+    const found = await server.request("fabius/compareRuns", { uri: uri.toString(), property });
+    await showBeside(texts, uri, `${found.property} before and after.diff`, found.text);
+  } catch (error) {
+    void vscode.window.showInformationMessage(error instanceof Error ? error.message : String(error));
+  }
+}
+
+async function showBeside(texts: Map<string, string>, uri: vscode.Uri, name: string, text: string): Promise<void> {
+  const shown = vscode.Uri.from({ scheme: SCHEME, path: `/${name}`, query: uri.toString() });
   texts.set(shown.toString(), text);
+  changed.fire(shown);
   const document = await vscode.workspace.openTextDocument(shown);
   await vscode.window.showTextDocument(document, { viewColumn: vscode.ViewColumn.Beside, preview: true });
 }
@@ -237,6 +258,7 @@ async function menu(store: Store): Promise<void> {
     command("$(play) Check with Weak Fairness", "fabius.checkWithWeakFairness"),
     command("$(filter) Do Not Go On Where …", "fabius.leaveOut"),
     command("$(type-hierarchy) Show Trace", "fabius.showTrace"),
+    command("$(diff) Compare with the Run Before the Last Save", "fabius.compareRuns"),
     command("$(type-hierarchy-sub) Show Graph …", "fabius.showGraph"),
     command("$(beaker) Show Changes That No Property Notices", "fabius.showUnnoticed"),
     command("$(terminal) Explore in Terminal", "fabius.explore"),

@@ -111,6 +111,24 @@ export type Column = {
   inLoop: boolean,
 };
 
+/** Parameters of `fabius/compareRuns`. */
+export type CompareParams = {
+  /** The address of the model. */
+  uri: string,
+  /** The property; the first one with a run before the last save if it is left out. */
+  property?: string,
+};
+
+/** A step that both runs take, or one of them. */
+export type ComparedStep = {
+  /** The step of the first run; absent if only the second one takes it. */
+  first?: StepRecord | null,
+  /** The step of the second run; absent if only the first one takes it. */
+  second?: StepRecord | null,
+  /** Both take it, with the same effect. */
+  same: boolean,
+};
+
 /** In what two executions differ. */
 export type Comparison = {
   /** Their numbers, from 1. */
@@ -475,6 +493,27 @@ export type Faulty = {
   errors: number,
   /** The line of the first one in its file, from 0; `null` if the settings of the project are what is wrong. */
   line: number | null,
+};
+
+/** What became of a run in another version of its model. */
+export type FollowedRun = "violates" | "does_not_violate" | "loop_stays_open" | "blocked" | "not_tried";
+
+/** What became of a run in another version of its model, with its place and a sentence. */
+export type FollowedRunRecord = {
+  /** Whether it is the run of the old version, followed in the new one; else the other way round. */
+  of_old: boolean,
+  /** What became of it. */
+  outcome: FollowedRun,
+  /** Number of its steps that could be followed. */
+  steps: number,
+  /** Number of steps that it has. */
+  of: number,
+  /** Numbers of the steps that were left out, since their statements are not in the other version. */
+  left_out?: Array<number>,
+  /** Number of the first step that is not possible, is left out, or has another effect. */
+  departs?: number | null,
+  /** All of it, in sentences without their full stops. */
+  sentences: Array<string>,
 };
 
 /** A process that was held back. */
@@ -876,6 +915,22 @@ export type Ribbon = {
   remarks: Array<string>,
 };
 
+/** Two runs beside one another. */
+export type RunComparison = {
+  /** The first run. */
+  first: RunSummary,
+  /** The second run. */
+  second: RunSummary,
+  /** Initial values that differ. */
+  initial: Array<ValueDifference>,
+  /** The steps of both, in their order. */
+  rows: Array<ComparedStep>,
+  /** Number of rows at the beginning in which both runs take the same step with the same effect. */
+  alike: number,
+  /** Values that differ in the last states. */
+  last: Array<ValueDifference>,
+};
+
 /** Parameters of `fabius/run`. */
 export type RunParams = {
   /** The address of the model. */
@@ -886,6 +941,16 @@ export type RunParams = {
   fairness?: string,
   /** From now on, checks of the model do not go on from states in which this is true; an empty text: from all states again. */
   leaveOut?: string,
+};
+
+/** A run in a few words. */
+export type RunSummary = {
+  /** Number of steps. */
+  steps: number,
+  /** How it ends. */
+  ends: string,
+  /** Number of the first step of its loop, if it ends in one. */
+  loop_start?: number | null,
 };
 
 /** A check that is under way. */
@@ -900,6 +965,16 @@ export type Running = {
   progress: Progress | null,
   /** How many checks of other models begin before it, if it waits for one of them to end; `null` if it goes on. */
   ahead: number | null,
+};
+
+/** The run that violates a property beside the one before the last save. */
+export type RunsCompared = {
+  /** The property. */
+  property: string,
+  /** All of it as a text. */
+  text: string,
+  /** The steps of both runs, and what became of the older one. */
+  comparison: VersionComparison,
 };
 
 /** What a client may set, under the name `fabius`. Whatever is left out keeps its default. */
@@ -1215,6 +1290,16 @@ export type TraceSource = {
   run?: string,
 };
 
+/** A value that differs. */
+export type ValueDifference = {
+  /** The variable or channel, as it is called in the first run. */
+  name: string,
+  /** The value in the first run. */
+  first: string,
+  /** The value in the second run. */
+  second: string,
+};
+
 /** A value that an expression has from a step on. */
 export type ValueFrom = {
   /** The number of the step after which it has the value; 0 is the initial state. */
@@ -1225,6 +1310,19 @@ export type ValueFrom = {
 
 /** The answer to a question about a model. */
 export type Verdict = "holds" | "violated" | "undecided" | "faulty";
+
+/** Two versions of a model: what became of the run that violates a property in one of them. */
+export type VersionComparison = {
+  /** The run of one version, followed in the other one. */
+  followed: FollowedRunRecord,
+  /** Whether both versions have a run that violates the property: these are compared. Else the run that was followed is
+   * compared with what became of it. */
+  both_violate: boolean,
+  /** The run of the old version and that of the new one; absent if they cannot be compared. */
+  runs?: RunComparison | null,
+  /** Why they are not compared. */
+  not_compared?: string | null,
+};
 
 /** What went wrong at the end of a counterexample. */
 export type ViolationClass = "assertion" | "invalid_end_state" | "evaluation" | "non_progress_cycle" | "acceptance_cycle" | "claim_completed" | "trace";
@@ -1294,6 +1392,7 @@ export interface Requests {
   "fabius/trace": { params: TraceParams; answer: TracePage };
   "fabius/export": { params: ExportParams; answer: Exported };
   "fabius/step": { params: StepParams; answer: StateAfter };
+  "fabius/compareRuns": { params: CompareParams; answer: RunsCompared };
   "fabius/select": { params: StepParams; answer: null };
   "fabius/why": { params: WhyParams; answer: Why };
   "fabius/run": { params: RunParams; answer: Status | null };

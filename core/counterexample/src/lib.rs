@@ -2,8 +2,9 @@
 //!
 //! [`confirm`] has the reference interpreter walk a path, [`elaborate()`] finds the run of the program as written behind one of
 //! the optimised program, an [`ExplorationTarget`] is that on which a run is walked step by step, and a [`Replay`] says what
-//! became of a known run in a model that was edited since.
+//! became of a known run in a model that was edited since. [`compare_runs`] puts two runs beside one another, [`compare_versions`] those before and after a change.
 
+pub mod comparison;
 mod counterexample;
 mod delays;
 mod elaborate;
@@ -11,8 +12,9 @@ mod replay;
 mod target;
 mod truth;
 
+pub use comparison::{RunComparison, Version, VersionComparison, compare_runs, compare_versions};
 pub use counterexample::{Counterexample, ErrorKind, FairRuns, Found, Shorter, check, confirm, place_of};
 pub use elaborate::{Elaborated, elaborate};
-pub use replay::{Blocked, Identity, NamedStep, Replay, Retraced, Retracing, name_steps, statements};
+pub use replay::{Blocked, Followed, Identity, NamedStep, Replay, Retraced, Retracing, name_steps, statements};
 pub use target::{ExplorationTarget, Run, read_trail};
 pub use truth::{claim_along, ribbon_along};

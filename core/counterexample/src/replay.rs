@@ -7,7 +7,7 @@
 //! are passed through when their process comes to them; statements that are gone are left out.
 //! Runs that end in a loop, and runs that a formula or claim watches, are the business of [`infinite`].
 
-mod alignment;
+pub(crate) mod alignment;
 mod infinite;
 
 use fabius_base::Span;
@@ -15,7 +15,8 @@ use fabius_program::{EdgeId, Move, Process, Program, Watch, meaning::Fault};
 use fabius_task::meaning::SourceProgram;
 use fabius_task::query::event_trace;
 use fabius_witness::{
-    Claim, Outcome, Reason, State, Step, Trace, confirm_watching, moves, process_statuses, settled, show::process_name,
+    Claim, Happening, Outcome, Reason, State, Step, Trace, confirm_watching, moves, process_statuses, settled,
+    show::process_name,
 };
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -40,6 +41,19 @@ pub enum Replay {
     Blocked(Blocked),
     /// It was not tried.
     Unknown,
+}
+
+/// What became of a run, with the run that came of it.
+#[derive(Clone, Debug)]
+pub struct Followed {
+    /// What became of it.
+    pub replay: Replay,
+    /// The moves that were taken in the present model; of a run that a claim watches, those of the processes.
+    pub path: Vec<Move>,
+    /// How many of its steps came through, those that are left out among them.
+    pub steps: usize,
+    /// The numbers of steps that are left out since their statement is gone.
+    pub gone: Vec<usize>,
 }
 
 /// Where a run cannot go on.
@@ -140,7 +154,7 @@ impl<'a> Retracing<'a> {
         let is_known = |identity: &Identity| self.known.contains(identity);
         let present = Arc::clone(&self.present);
         let program = self.program;
-        let mut walk = Walk { program, is_known: &is_known, present, state, path: Vec::new(), infinite: false, broken };
+        let mut walk = Walk { broken, ..Walk::at(program, &is_known, present, state) };
         let (mut after, mut gone, mut blocked) = (Vec::new(), Vec::new(), None);
         for (index, step) in steps.iter().enumerate() {
             if !walk.present.all.contains_key(&step.statement) {
@@ -159,8 +173,15 @@ impl<'a> Retracing<'a> {
 impl Replay {
     /// Walks a run of the model `old`, which violates a property, through the model `present`.
     pub fn of(present: &SourceProgram, old: &SourceProgram, property: &str, run: &Trace) -> Self {
+        Followed::of(present, old, property, run).replay
+    }
+}
+
+impl Followed {
+    /// Walks a run of the model `old`, which violates a property, through the model `present`.
+    pub fn of(present: &SourceProgram, old: &SourceProgram, property: &str, run: &Trace) -> Self {
         if STEPS_MAX < run.steps.len() {
-            return Self::Unknown;
+            return Self::NOT_TRIED;
         }
         if matches!(run.claim, Claim::Cycle { .. } | Claim::Fault(Fault::ClaimCompleted)) {
             return infinite::replay(present, old, property, run);
@@ -169,10 +190,12 @@ impl Replay {
         let known = identities(old.program());
         let is_known = |identity: &Identity| known.all.contains_key(identity);
         let aligned = aligned(present.program(), &statements_of(old.program()));
-        let Some(mut walk) = Walk::new(present.program(), watch, &is_known, aligned) else { return Self::Unknown };
+        let Some(mut walk) = Walk::new(present.program(), watch, &is_known, aligned, run) else {
+            return Self::NOT_TRIED;
+        };
         for step in &run.steps {
             if let Err(stopped) = walk.follow(&known, &step) {
-                return stopped;
+                return walk.followed(stopped);
             }
         }
         let shown = |walk: &Walk<'_>| confirm_watching(present.program(), watch, &walk.path, run.claim);
@@ -181,16 +204,16 @@ impl Replay {
             walk.complete();
             shown(&walk)
         });
-        match confirmed {
-            Ok(trace) => Self::Same(Box::new(trace)),
-            Err(_) => Self::Harmless,
-        }
+        walk.followed(confirmed.map_or(Replay::Harmless, |trace| Replay::Same(Box::new(trace))))
     }
+
+    /// Of a run that was not tried.
+    const NOT_TRIED: Self = Self { replay: Replay::Unknown, path: Vec::new(), steps: 0, gone: Vec::new() };
 }
 
 /// The statements of a program by what they are.
-struct Identities {
-    by_number: HashMap<(String, u32), Identity>,
+pub(crate) struct Identities {
+    pub(crate) by_number: HashMap<(String, u32), Identity>,
     all: HashMap<Identity, u32>,
 }
 
@@ -209,7 +232,7 @@ fn sequence(process: &Process) -> Vec<(u32, &str)> {
     numbered
 }
 
-fn identities(program: &Program) -> Identities {
+pub(crate) fn identities(program: &Program) -> Identities {
     let mut found = Identities { by_number: HashMap::new(), all: HashMap::new() };
     for process in &program.processes {
         let mut before: HashMap<&str, usize> = HashMap::new();
@@ -223,14 +246,14 @@ fn identities(program: &Program) -> Identities {
 }
 
 /// The statements of a process type of a program, in the order of the text.
-fn statements_of(program: &Program) -> impl Fn(&str) -> Vec<Identity> {
+pub(crate) fn statements_of(program: &Program) -> impl Fn(&str) -> Vec<Identity> {
     let all = statements(program);
     move |name| all.iter().filter(|(process, ..)| process == name).cloned().collect()
 }
 
 /// The statements of a program by what they are in an older one, of which `older` tells those of a process type in their order: a statement that is new between others with the same wording
 /// does not take the place of one of them.
-fn aligned(program: &Program, older: &dyn Fn(&str) -> Vec<Identity>) -> Identities {
+pub(crate) fn aligned(program: &Program, older: &dyn Fn(&str) -> Vec<Identity>) -> Identities {
     let mut found = Identities { by_number: HashMap::new(), all: HashMap::new() };
     for process in &program.processes {
         let new: Vec<(u32, Identity)> =
@@ -263,6 +286,52 @@ struct Walk<'a> {
     infinite: bool,
     /// The last step is faulty; nothing follows it.
     broken: bool,
+    /// How many steps of the run came through, those that were left out among them.
+    steps: usize,
+    /// The numbers of the steps that were left out.
+    gone: Vec<usize>,
+    /// The processes of the walk and those of the run that is followed: a process has the number that its type and the order of
+    /// creation give it, since numbers change when another process is created before.
+    processes: Instances,
+    followed: Instances,
+}
+
+/// Which process of its type each process is, in the order of creation.
+#[derive(Clone, Default)]
+pub(crate) struct Instances {
+    pub(crate) by_pid: HashMap<u8, (String, usize)>,
+    pids: HashMap<(String, usize), u8>,
+    created: HashMap<String, usize>,
+}
+
+impl Instances {
+    /// The processes with which a run begins.
+    pub(crate) fn at_start(run: &Trace) -> Self {
+        let mut instances = Self::default();
+        run.start.processes.iter().for_each(|status| instances.add(status.pid, &status.process));
+        instances
+    }
+
+    /// Adds the processes that a step creates.
+    pub(crate) fn create(&mut self, step: &Step) {
+        for created in &step.created {
+            let process = created.name.split_once('[').map_or(&*created.name, |(process, _)| process);
+            self.add(created.pid, process);
+        }
+    }
+
+    fn add(&mut self, pid: u8, process: &str) {
+        let count = self.created.entry(process.to_owned()).or_default();
+        let instance = (process.to_owned(), *count);
+        *count += 1;
+        self.by_pid.insert(pid, instance.clone());
+        self.pids.insert(instance, pid);
+    }
+
+    /// The number that a process of other processes has among these; the same if it is not known.
+    fn number_of(&self, others: &Self, pid: u8) -> u8 {
+        others.by_pid.get(&pid).and_then(|instance| self.pids.get(instance)).copied().unwrap_or(pid)
+    }
 }
 
 impl<'a> Walk<'a> {
@@ -271,9 +340,42 @@ impl<'a> Walk<'a> {
         watch: Watch,
         is_known: &'a dyn Fn(&Identity) -> bool,
         present: Identities,
+        run: &Trace,
     ) -> Option<Self> {
         let (state, present) = (State::watching(program, watch).ok()?, Arc::new(present));
-        Some(Self { program, is_known, present, state, path: Vec::new(), infinite: false, broken: false })
+        Some(Self { followed: Instances::at_start(run), ..Self::at(program, is_known, present, state) })
+    }
+
+    /// A walk that begins in a state.
+    fn at(
+        program: &'a Program,
+        is_known: &'a dyn Fn(&Identity) -> bool,
+        present: Arc<Identities>,
+        state: State,
+    ) -> Self {
+        let mut processes = Instances::default();
+        for (pid, process) in (0..).zip(&state.processes) {
+            processes.add(pid, &program.process(process.process).name);
+        }
+        let (path, gone, followed) = (Vec::new(), Vec::new(), Instances::default());
+        Self {
+            program,
+            is_known,
+            present,
+            state,
+            path,
+            infinite: false,
+            broken: false,
+            steps: 0,
+            gone,
+            processes,
+            followed,
+        }
+    }
+
+    /// What became of the run that was followed.
+    fn followed(self, replay: Replay) -> Followed {
+        Followed { replay, path: self.path, steps: self.steps, gone: self.gone }
     }
 
     /// Takes a step of a run, whose model has these statements; an error says what became of the run if that is not
@@ -282,15 +384,23 @@ impl<'a> Walk<'a> {
         let wanted = |name: &str, number: u32| known.by_number.get(&(name.to_owned(), number)).cloned();
         let own = wanted(&step.actor.process, step.actor.statement).ok_or(Replay::Unknown)?;
         let partner = step.partner.as_ref();
-        let partner = partner
-            .and_then(|partner| wanted(&partner.process, partner.statement).map(|identity| (partner.pid, identity)));
+        let partner = partner.and_then(|partner| {
+            let pid = self.processes.number_of(&self.followed, partner.pid);
+            wanted(&partner.process, partner.statement).map(|identity| (pid, identity))
+        });
+        let pid = self.processes.number_of(&self.followed, step.actor.pid);
+        self.followed.create(step);
         if !self.present.all.contains_key(&own) {
+            self.steps += 1;
+            self.gone.push(step.number);
             return Ok(());
         }
-        if self.broken || !self.advance(step.actor.pid, &own, partner.as_ref()) {
-            let blocked = self.blocked(step.number, step.actor.pid, &step.actor.name, &step.actor.text);
+        if self.broken || !self.advance(pid, &own, partner.as_ref()) {
+            let name = process_name(&step.actor.process, usize::from(pid));
+            let blocked = self.blocked(step.number, pid, &name, &step.actor.text);
             return Err(Replay::Blocked(blocked));
         }
+        self.steps += 1;
         Ok(())
     }
 
@@ -339,7 +449,14 @@ impl<'a> Walk<'a> {
         let Some((step, outcome)) = possible.into_iter().find(|(step, _)| wanted(self, step)) else { return false };
         self.path.push(step);
         match outcome {
-            Outcome::Reaches { state, assertion_failed, .. } => {
+            Outcome::Reaches { state, assertion_failed, events } => {
+                for event in events {
+                    if let Happening::Created(pid) = event.what
+                        && let Some(process) = state.processes.get(usize::from(pid))
+                    {
+                        self.processes.add(pid, &self.program.process(process.process).name);
+                    }
+                }
                 self.state = state;
                 self.broken = assertion_failed && !self.infinite;
             }
@@ -356,7 +473,8 @@ impl<'a> Walk<'a> {
 
     /// Why a process cannot take a step of the old run.
     fn blocked(&self, step: usize, pid: u8, process: &str, text: &str) -> Blocked {
-        let status = process_statuses(self.program, &self.state).into_iter().find(|status| status.pid == pid);
+        let mut statuses = process_statuses(self.program, &self.state).into_iter();
+        let status = statuses.find(|status| status.pid == pid && status.name == process);
         let waiting = status
             .as_ref()
             .and_then(|status| status.waiting.iter().find(|waiting| waiting.text == text).or(status.waiting.first()));

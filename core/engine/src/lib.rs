@@ -30,7 +30,7 @@ mod together;
 mod vacuity;
 
 pub use fabius_base::nearest;
-pub use fabius_counterexample::{Counterexample, ExplorationTarget, Run};
+pub use fabius_counterexample::{Counterexample, ExplorationTarget, Run, comparison};
 pub use fabius_model::Boundary;
 pub use fabius_observe::{
     self as event, CheckContext, Controls, Event, Goal, Look, LookStep, Progress, RejectedCycle, as_walked,

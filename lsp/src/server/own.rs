@@ -3,8 +3,9 @@
 use super::client::{json, read};
 use super::lines;
 use super::messages::{
-    DescribeLines, ExplainWaiting, Export, Lines, LinesParams, ModelParams, Prioritize, Properties, QueueParams,
-    Request, Run, RunParams, Select, Status, Step, Stop, StopSweep, Survey, Trace, TraceSource,
+    CompareParams, CompareRuns, DescribeLines, ExplainWaiting, Export, Lines, LinesParams, ModelParams, Prioritize,
+    Properties, QueueParams, Request, Run, RunParams, RunsCompared, Select, Status, Step, Stop, StopSweep, Survey,
+    Trace, TraceSource,
 };
 use super::names::name_of;
 use super::service::error;
@@ -12,6 +13,7 @@ use super::state::State;
 use super::traces;
 use crate::session::Notice;
 use crate::session::jobs::Tier;
+use fabius_engine::comparison::version_lines;
 use fabius_project::config::fairness_named;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -38,6 +40,7 @@ pub fn answer(server: &mut State, method: &str, params: lsp::LSPAny) -> Result<V
         Export::METHOD => answered::<Export>(server, params, |server, model, params| {
             traces::export(server, model, &params.source, params.format)
         }),
+        CompareRuns::METHOD => answered::<CompareRuns>(server, params, compare_runs),
         Step::METHOD => answered::<Step>(server, params, |server, model, params| {
             traces::state_after(server, model, &params.source, params.step)
         }),
@@ -100,6 +103,27 @@ fn run(server: &mut State, model: &str, params: RunParams) -> Result<Option<Stat
     }
     server.session.check_again(model, property, Tier::Quick);
     Ok(server.status(model))
+}
+
+fn compare_runs(server: &mut State, model: &str, params: CompareParams) -> Result<RunsCompared> {
+    let results = server.session.document(model).map(|document| &document.results);
+    let results = results.ok_or_else(|| error(ErrorCode::InvalidParams, format!("{model} is not open")))?;
+    let named = |property: &str| {
+        let found = results.compare_with_run_before(property);
+        found.map(|comparison| (property.to_owned(), comparison))
+    };
+    let with_run = results.known.iter().map(|known| &*known.report.name).filter(|name| results.has_run_before(name));
+    let found = match &params.property {
+        Some(property) => named(property),
+        None => with_run
+            .map(named)
+            .reduce(|one, other| one.or(other))
+            .unwrap_or_else(|| Err("nothing is known of this model before the last save that changed it".to_owned())),
+    };
+    let (property, comparison) = found.map_err(|why| error(ErrorCode::InvalidRequest, why))?;
+    let lines = version_lines(&comparison, usize::MAX).into_iter().map(|line| line.text + "\n");
+    let text = format!("{property}\n\n{}", lines.collect::<String>());
+    Ok(RunsCompared { property, text, comparison })
 }
 
 fn prioritize(server: &mut State, model: &str, params: QueueParams) -> Result<Option<Status>> {

@@ -15,6 +15,11 @@ impl Session {
     /// A document was saved, or is to be looked at as if it had been.
     pub fn save(&mut self, name: &str) {
         let model = self.model_of(name);
+        if let Some(reading) = self.reading(&model)
+            && let Some(document) = self.documents.get_mut(&model)
+        {
+            document.results.save(&reading);
+        }
         if self.documents.get(&model).is_some_and(|document| document.options.when != When::Never) {
             self.check(&model, Tier::Quick);
         }

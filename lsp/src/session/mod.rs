@@ -22,6 +22,7 @@ mod reads;
 pub mod replay;
 pub mod results;
 pub mod runs;
+pub mod saved_runs;
 pub mod sweeps;
 pub mod unread;
 mod work;

@@ -63,6 +63,11 @@ impl Session {
         };
         let _ = self.was_read(name, reading);
         if let Some(tier) = self.documents.get_mut(name).and_then(|document| document.check_when_read.take()) {
+            if let Some(reading) = self.reading(name)
+                && let Some(document) = self.documents.get_mut(name)
+            {
+                document.results.save(&reading);
+            }
             self.check(name, tier);
         }
         failed.into_iter().collect()

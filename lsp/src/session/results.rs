@@ -7,6 +7,7 @@
 use super::edits::{self, Edit};
 use super::reading::Reading;
 use super::replay::Replayed;
+use super::saved_runs::SavedRuns;
 use fabius_analysis::Survey;
 use fabius_analysis::schedule::Scheduled;
 use fabius_analysis::stuck::StuckReport;
@@ -100,6 +101,8 @@ pub struct Results {
     pub scheduled: Option<(Arc<Loaded>, Arc<Scheduled>)>,
     /// Where deadlocks are not excluded, as far as it was looked for last, and in which model.
     pub deadlocks: Option<(Arc<Loaded>, Arc<StuckReport>)>,
+    /// What was known when the text was saved.
+    pub(super) saved: SavedRuns,
 }
 
 impl Results {
@@ -172,7 +175,16 @@ impl Results {
             };
             self.put(known);
         }
+        self.known
+            .iter()
+            .filter(|known| Arc::ptr_eq(&known.reading, reading))
+            .for_each(|known| self.saved.learn(known));
         self.order(reading);
+    }
+
+    /// The text was saved.
+    pub(super) fn save(&mut self, reading: &Reading) {
+        self.saved.save(reading, &self.known);
     }
 
     /// Takes in hints at what could go better, if what they speak of is still the present text. Says whether there are any.

@@ -20,6 +20,7 @@ fn what_broke_is_shown_with_its_run() {
         let row = broke.out.lines().find(|line| line.trim_start().starts_with(name) && line.starts_with("  "));
         assert!(row.is_some_and(|row| row.contains(change)), "{name} {change}: {}", broke.out);
     }
+    assert!(broke.out.contains("in the old model, the new run"), "{}", broke.out);
     run(&["diff", &new, &old]).expect(0).says("mended");
     run(&["diff", &old, &old]).expect(0).says("never executed: 1 → 1 statement");
 }
@@ -39,6 +40,9 @@ fn the_document_is_as_its_schema_says() {
         (&"broke".into(), &"assertion".into())
     );
     assert_eq!((&row("fresh")["change"], row("fresh").get("old")), (&"added".into(), None));
+    let runs = &row("safety")["runs"];
+    assert_eq!((&runs["both_violate"], &runs["followed"]["of_old"]), (&false.into(), &false.into()));
+    assert!(runs["followed"]["departs"].is_u64() && runs["runs"]["rows"].is_array(), "{runs}");
     assert_eq!(document["old"]["never_executed"], 1);
     assert_eq!(document["new"].get("never_executed"), None, "not everything was explored");
 }

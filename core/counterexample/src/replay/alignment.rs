@@ -5,7 +5,7 @@ const TABLE_MAX: usize = 4_000_000;
 
 /// The places of elements that are the same in two sequences, in their order, as many as possible: what is alike at both
 /// ends first, then a longest common subsequence of the rest if that is not too long.
-pub(super) fn common<T>(one: &[T], other: &[T], same: impl Fn(&T, &T) -> bool) -> Vec<(usize, usize)> {
+pub(crate) fn common<T>(one: &[T], other: &[T], same: impl Fn(&T, &T) -> bool) -> Vec<(usize, usize)> {
     let start = one.iter().zip(other).take_while(|(a, b)| same(a, b)).count();
     let most = one.len().min(other.len()) - start;
     let end = one.iter().rev().zip(other.iter().rev()).take_while(|(a, b)| same(a, b)).count().min(most);

@@ -4,7 +4,7 @@
 //! still bad is then asked of the claim anew: it may go its own way along the run. What is found is
 //! confirmed by the reference interpreter like any counterexample.
 
-use super::{Identities, Identity, Replay, STEPS_MAX, Walk, aligned, identities, statements_of};
+use super::{Followed, Identities, Identity, Replay, STEPS_MAX, Walk, aligned, identities, statements_of};
 use fabius_program::{CLAIM_PID, Move, Program, Watch, meaning::Fault};
 use fabius_task::meaning::SourceProgram;
 use fabius_task::plan::plan;
@@ -25,33 +25,34 @@ const STATES_MAX: usize = 20_000;
 const TRIED_MAX: usize = 200;
 
 /// Walks an infinite run of the model `old`, or one that a claim watches, through the model `present`.
-pub(super) fn replay(present: &SourceProgram, old: &SourceProgram, property: &str, run: &Trace) -> Replay {
+pub(super) fn replay(present: &SourceProgram, old: &SourceProgram, property: &str, run: &Trace) -> Followed {
     let program = Arc::clone(present.program());
     let planned = plan(&program, &[property.to_owned()]).ok().and_then(|plan| plan.properties.into_iter().next());
     let query = planned.and_then(|planned| {
         let settings = Settings::default();
         liveness_query(&program, &planned, &settings, CycleSearch::answering(&planned, &settings)).ok()
     });
-    let Some(query) = query else { return Replay::Unknown };
+    let Some(query) = query else { return Followed::NOT_TRIED };
     let known = identities(old.program());
     let merged = if is_told_of(old, run) { HashSet::new() } else { merged(&known, run) };
     let is_known = |identity: &Identity| known.all.contains_key(identity) && !merged.contains(identity);
     let Some(mut walk) =
-        Walk::new(&program, Watch::NOTHING, &is_known, aligned(&program, &statements_of(old.program())))
+        Walk::new(&program, Watch::NOTHING, &is_known, aligned(&program, &statements_of(old.program())), run)
     else {
-        return Replay::Unknown;
+        return Followed::NOT_TRIED;
     };
     walk.infinite = true;
     let steps: Vec<Step> = run.taken().collect();
     let first = run.cycle_start.map_or(steps.len(), |start| start.saturating_sub(1).min(steps.len()));
     let lasso = match go_round(&mut walk, &known, &steps[..first], &steps[first..], run.cycle_start.is_some()) {
-        Ok(Some(start)) => Lasso { path: walk.path, start },
-        Ok(None) => return Replay::Open,
-        Err(stopped) => return stopped,
+        Ok(Some(start)) => Lasso { path: walk.path.clone(), start },
+        Ok(None) => return walk.followed(Replay::Open),
+        Err(stopped) => return walk.followed(stopped),
     };
-    let shown = if query.watch.claim.is_some() { watched(&query, &lasso) } else { Some(plain(&query, lasso)) };
+    let shown = if query.watch.claim.is_some() { watched(&query, &lasso) } else { Ok(Some(plain(&query, lasso))) };
+    let Ok(shown) = shown else { return walk.followed(Replay::Unknown) };
     let confirmed = shown.and_then(|(path, claim)| confirm_watching(&query.program, query.watch, &path, claim).ok());
-    confirmed.map_or(Replay::Harmless, |trace| Replay::Same(Box::new(trace)))
+    walk.followed(confirmed.map_or(Replay::Harmless, |trace| Replay::Same(Box::new(trace))))
 }
 
 /// A run of the processes: from its end it leads back to the state after `start` steps; if that is the end, nothing moves there.
@@ -116,21 +117,26 @@ fn plain(query: &LivenessQuery, lasso: Lasso) -> (Vec<Move>, Claim) {
     (lasso.path, Claim::Cycle { start: lasso.start, shows })
 }
 
+/// There is more to try than is tried.
+struct TooLarge;
+
 /// A run of processes and claim together along the lasso that the claim matches, if there is one.
-fn watched(query: &LivenessQuery, lasso: &Lasso) -> Option<(Vec<Move>, Claim)> {
-    let graph = match Graph::of(&query.program, query.watch, lasso)? {
+fn watched(query: &LivenessQuery, lasso: &Lasso) -> Result<Option<(Vec<Move>, Claim)>, TooLarge> {
+    let graph = match Graph::of(&query.program, query.watch, lasso).ok_or(TooLarge)? {
         Ok(graph) => graph,
-        Err(path) => return Some((path, Claim::Fault(Fault::ClaimCompleted))),
+        Err(path) => return Ok(Some((path, Claim::Fault(Fault::ClaimCompleted)))),
     };
-    let accepting = graph.edges.iter().enumerate().flat_map(|(from, edges)| edges.iter().map(move |edge| (from, edge)));
-    accepting.filter(|(_, edge)| edge.accepting).take(TRIED_MAX).find_map(|(from, edge)| {
-        let back = graph.way(edge.to, from)?;
-        let stem = graph.way(0, from)?;
+    let edges = graph.edges.iter().enumerate().flat_map(|(from, edges)| edges.iter().map(move |edge| (from, edge)));
+    let accepting: Vec<(usize, &Edge)> = edges.filter(|(_, edge)| edge.accepting).collect();
+    let found = accepting.iter().take(TRIED_MAX).find_map(|(from, edge)| {
+        let back = graph.way(edge.to, *from)?;
+        let stem = graph.way(0, *from)?;
         let start = stem.len();
         let shows = CycleClaim { acceptance: true, ..CycleClaim::NOTHING };
         let path = stem.into_iter().chain([edge.step]).chain(back).collect();
         Some((path, Claim::Cycle { start, shows }))
-    })
+    });
+    if found.is_none() && TRIED_MAX < accepting.len() { Err(TooLarge) } else { Ok(found) }
 }
 
 /// What processes and claim can do together along a lasso; the first node is the start.

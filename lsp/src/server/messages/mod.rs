@@ -13,8 +13,8 @@ mod typescript;
 
 pub use coverage::{Coverage, CoveredStatement, LineMarks, Lines, Mark, StepMark};
 pub use params::{
-    ContextsParams, DrawParams, ExecutionParams, ExecutionTreeParams, ExecutionsParams, ExportFormat, ExportParams,
-    LinesParams, ModelParams, QueueParams, RunParams, StepParams, TraceParams, TraceSource, WhyParams,
+    CompareParams, ContextsParams, DrawParams, ExecutionParams, ExecutionTreeParams, ExecutionsParams, ExportFormat,
+    ExportParams, LinesParams, ModelParams, QueueParams, RunParams, StepParams, TraceParams, TraceSource, WhyParams,
 };
 pub use searches::{
     Branch, Contexts, CountedExecutions, Drawing, ExecutionPage, ExecutionTree, Meeting, SpentStates, StatesOfPart,
@@ -22,7 +22,8 @@ pub use searches::{
 };
 pub use status::{Faulty, PropertyState, PropertyStatus, Running, Status, SurveyStatus, Waiting};
 pub use traces::{
-    Exported, FalsePart, NamedValue, PlacedProcess, PlacedStep, ProcessState, Ribbon, StateAfter, TraceKind, TracePage,
+    Exported, FalsePart, NamedValue, PlacedProcess, PlacedStep, ProcessState, Ribbon, RunsCompared, StateAfter,
+    TraceKind, TracePage,
 };
 pub use traces::{WaitingStatement, Why};
 
@@ -71,6 +72,8 @@ requests! {
     Export = "fabius/export", ExportParams => Exported;
     /// The state after a step.
     Step = "fabius/step", StepParams => StateAfter;
+    /// The run that violates a property beside the one before the last save.
+    CompareRuns = "fabius/compareRuns", CompareParams => RunsCompared;
     /// The client shows a step.
     Select = "fabius/select", StepParams => ();
     /// Why processes can or cannot continue after a step.

@@ -14,6 +14,18 @@ pub struct ModelParams {
     pub uri: lsp::Uri,
 }
 
+/// Parameters of `fabius/compareRuns`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+pub struct CompareParams {
+    /// The address of the model.
+    #[cfg_attr(test, ts(type = "string"))]
+    pub uri: lsp::Uri,
+    /// The property; the first one with a run before the last save if it is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub property: Option<String>,
+}
+
 /// Parameters of `fabius/stop` and `fabius/prioritize`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]

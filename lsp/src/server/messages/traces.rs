@@ -1,6 +1,7 @@
 //! Runs: pages of steps, states, and what processes wait for.
 
 use fabius_analysis::picture::MovingPicture;
+use fabius_engine::comparison::VersionComparison;
 use fabius_engine::report::ViolationClass;
 use fabius_witness::diagram::Plot;
 use fabius_witness::format::json::{ProcessStatusRecord, StepRecord};
@@ -84,6 +85,18 @@ pub struct PlacedStep {
     /// The statement.
     #[cfg_attr(test, ts(type = "Range"))]
     pub range: lsp::Range,
+}
+
+/// The run that violates a property beside the one before the last save.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct RunsCompared {
+    /// The property.
+    pub property: String,
+    /// All of it as a text.
+    pub text: String,
+    /// The steps of both runs, and what became of the older one.
+    pub comparison: VersionComparison,
 }
 
 /// The state after a step.
