@@ -53,6 +53,8 @@ pub enum Act {
     Save,
     Open,
     TraceTab,
+    Compare,
+    Before,
     Formula,
     ClaimMoves,
     Unchanged,
@@ -159,6 +161,8 @@ pub const TABLE: &[Binding] = table![
     UNDERSTAND Driving Essential ["e"] "essential" "Show only the steps without which the error does not happen, or all again."
     UNDERSTAND Driving OtherTrace ["t"] "other run" "Another run to the same error: the shortest, the one with the fewest changes of process, with the fewest delays; then the next error that was found."
     UNDERSTAND Driving TraceTab ["l"] "lanes/story" "Show the run as lanes, as a story, as a tree of what was tried, its loop as a ring, or where its formula holds."
+    UNDERSTAND Driving Compare ["="] "compare" "Choose the run to the state that is marked in the tree of what was tried; pressed at another state, both runs are shown beside one another, with what differs marked."
+    UNDERSTAND Driving Before ["B"] "run before" "The run that violated the property before the model was written last beside the present one; where only one of the texts violates it, its run followed in the other one."
     UNDERSTAND Driving Formula ["F"] "formula" "What the formula of this run says, and where it and its parts hold: a column for each step at which something changes, that of the present state marked. For a claim, where it is. Pressed again, the lanes."
     UNDERSTAND Driving ClaimMoves ["C"] "claim's moves" "Show the moves of the claim, or of a formula's automaton, as rows of their own, or fold them again."
     UNDERSTAND Driving Unchanged ["v"] "changed only" "Show only the values that the last step changed."

@@ -19,6 +19,7 @@
 //! Nothing in here computes a verdict: the walk is [`fabius_explore`]'s, searches are the engine's.
 
 pub mod background_run;
+pub mod comparison;
 pub mod keys;
 pub mod layout;
 pub mod message;

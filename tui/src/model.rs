@@ -1,5 +1,6 @@
 //! All that the screen shows: plain data. [`crate::update`] changes it, [`crate::view`] draws it.
 
+use crate::comparison::Comparison;
 use crate::message::Message;
 use crate::session::Session;
 use crate::theme::Theme;
@@ -139,6 +140,8 @@ pub enum Overlay {
     Prompt(Prompt),
     /// Something to read.
     Popup(Popup),
+    /// Two runs beside one another.
+    Comparison(Box<Comparison>),
 }
 
 /// A question.
@@ -272,6 +275,15 @@ pub struct Known {
     pub shown: usize,
 }
 
+/// What was known of the text before the present one.
+#[derive(Clone, Debug)]
+pub struct Before {
+    /// The model.
+    pub loaded: Arc<Loaded>,
+    /// The counterexamples, each with the property that it violates.
+    pub examples: Vec<(String, Counterexample)>,
+}
+
 /// The text of the model.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Source {
@@ -334,6 +346,10 @@ pub struct Model {
     pub frozen: Option<Frozen>,
     /// What the last check found.
     pub known: Known,
+    /// What was known when the model was written last.
+    pub before: Option<Before>,
+    /// The state of the tree whose run is to be shown beside another one.
+    pub chosen: Option<fabius_explore::NodeId>,
     /// The mouse is ours.
     pub mouse: bool,
     /// The number of the work that runs, or ran last.
@@ -395,6 +411,8 @@ impl Model {
             watch: Watch::default(),
             frozen: None,
             known: Known::default(),
+            before: None,
+            chosen: None,
             mouse: true,
             work: 0,
             check: 0,

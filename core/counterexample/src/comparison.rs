@@ -9,14 +9,15 @@
 mod text;
 mod versions;
 
+pub use fabius_witness::format::json::StepRecord;
+pub use fabius_witness::show::process_name;
 pub use text::{ComparisonLine, LineKind, beginning, comparison_lines, run_line, version_lines, version_names};
-pub use versions::{FollowedRun, FollowedRunRecord, Version, VersionComparison, compare_versions};
+pub use versions::{FollowedRun, FollowedRunRecord, Version, VersionComparison, compare_versions, trace_of_path};
 
 use crate::replay::{Identities, Identity, Instances, aligned, alignment, identities, statements_of};
 use fabius_base::SourceMap;
 use fabius_program::{EdgeId, Program};
-use fabius_witness::format::json::{StepRecord, step_record};
-use fabius_witness::show::process_name;
+use fabius_witness::format::json::step_record;
 use fabius_witness::{Change, Message, Snapshot, Step, Trace};
 use serde::Serialize;
 use std::collections::HashMap;

@@ -34,12 +34,13 @@
 //!   the error still happen?), [`Exploration::needed_delays`] (which ones it needs), [`Exploration::let_choose`].
 //! * **Understanding**: [`Exploration::essential`] (*6 of 37*), [`Exploration::writers`] (who wrote a value, back through
 //!   messages), [`Exploration::explain_loop`], [`Exploration::explain_deadlock`], [`Exploration::alternative`] (other runs to the same error).
-//!   [`Exploration::ribbon`] (where the formula of the property holds along the run).
+//!   [`Exploration::compare`] (two branches beside one another), [`Exploration::ribbon`] (where the formula of the property holds along the run).
 //! * **Files**: [`Exploration::save`] and [`Exploration::reopen`], also onto a model that was edited since;
 //!   [`Exploration::of_trail`] for Spin's trails.
 
 mod analysis;
 mod choice;
+mod compare;
 mod condition;
 mod delay;
 mod drive;

@@ -51,6 +51,8 @@ pub(super) fn perform(model: &mut Model, act: Act, index: usize, effects: &mut V
         Act::Essential => essential(model),
         Act::ClaimMoves => claim_moves(model),
         Act::OtherTrace => super::search::seek(model, effects),
+        Act::Compare => super::compare::branches(model),
+        Act::Before => super::compare::before(model),
         Act::Scheduler | Act::ToggleDelay | Act::Needed => super::delays::perform(model, act),
         Act::Save => {
             let name = model.launch.path.with_extension("run.json");
@@ -319,7 +321,7 @@ fn remove_watch(model: &mut Model) {
 
 /// Whether a key only looks at what is there.
 fn looks_only(act: Act) -> bool {
-    matches!(act, Act::Why | Act::Writers | Act::Save)
+    matches!(act, Act::Why | Act::Writers | Act::Save | Act::Compare | Act::Before)
 }
 
 /// Where a run led and why it ended, or why it came to nothing.
@@ -534,6 +536,7 @@ pub(super) fn opened(model: &mut Model, path: &Path, text: Result<String, String
     match read {
         Ok((walk, told)) => {
             model.session = Some(Session::new(walk));
+            model.chosen = None;
             arrived(model);
             model.say(Tone::Good, format!("{name}: {told}"));
         }

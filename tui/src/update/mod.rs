@@ -1,5 +1,6 @@
 //! What happens when something happens: the only place where the model changes.
 
+mod compare;
 mod delays;
 mod drive;
 mod find;
@@ -73,6 +74,7 @@ fn press(model: &mut Model, key: KeyEvent, effects: &mut Vec<Effect>) {
     match &model.overlay {
         Some(Overlay::Prompt(_)) => return prompt::press(model, key, effects),
         Some(Overlay::Popup(_)) => return popup::press(model, key),
+        Some(Overlay::Comparison(_)) => return compare::press(model, key),
         Some(Overlay::Help(_)) => return popup::press_help(model, key, effects),
         None => {}
     }

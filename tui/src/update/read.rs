@@ -2,7 +2,7 @@
 
 use super::{drive, search};
 use crate::message::Effect;
-use crate::model::{Known, Model, Overlay, Panel, Source, Tone};
+use crate::model::{Before, Known, Model, Overlay, Panel, Source, Tone};
 use crate::session::Session;
 use fabius_engine::Loaded;
 use fabius_explore::Exploration;
@@ -13,6 +13,7 @@ pub(super) fn read(model: &mut Model, loaded: Arc<Loaded>, effects: &mut Vec<Eff
     let text = loaded.map.files().next().map(|(_, file)| file.text.to_string()).unwrap_or_default();
     model.source = Source { name: loaded.name.clone(), lines: text.lines().map(str::to_owned).collect() };
     let first = model.loaded.is_none();
+    remember(model);
     let checked = !model.watch.indicators.is_empty();
     model.loaded = Some(Arc::clone(&loaded));
     forget(model, effects);
@@ -41,6 +42,14 @@ pub(super) fn read(model: &mut Model, loaded: Arc<Loaded>, effects: &mut Vec<Eff
     }
 }
 
+/// What was found out of a text that was checked is what the next one is compared with.
+fn remember(model: &mut Model) {
+    let checked = !model.watch.running && !model.watch.indicators.is_empty() || !model.known.examples.is_empty();
+    if let Some(loaded) = model.loaded.as_ref().filter(|loaded| checked && loaded.checkable().is_some()) {
+        model.before = Some(Before { loaded: Arc::clone(loaded), examples: model.known.examples.clone() });
+    }
+}
+
 /// What was searched in an earlier text is stopped, and what it would still tell is not listened to.
 fn forget(model: &mut Model, effects: &mut Vec<Effect>) {
     if model.watch.running || model.seeking.is_some() {
@@ -51,7 +60,8 @@ fn forget(model: &mut Model, effects: &mut Vec<Effect>) {
     model.watch.forget();
     model.known = Known::default();
     (model.frozen, model.seeking, model.next_other) = (None, None, 0);
-    if matches!(model.overlay, Some(Overlay::Popup(_))) {
+    model.chosen = None;
+    if matches!(model.overlay, Some(Overlay::Popup(_) | Overlay::Comparison(_))) {
         model.overlay = None;
     }
 }

@@ -1,5 +1,6 @@
 //! The screen as a pure function of the model.
 
+mod comparison;
 mod formula;
 mod overlay;
 mod side;

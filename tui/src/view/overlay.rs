@@ -21,12 +21,16 @@ pub fn draw(model: &Model, buffer: &mut Buffer, body: Rect) -> Option<Position> 
             show_popup(model, popup, buffer, body);
             None
         }
+        Overlay::Comparison(comparison) => {
+            super::comparison::draw(model, comparison, buffer, body);
+            None
+        }
         Overlay::Prompt(prompt) => ask(model, prompt, buffer, body),
     }
 }
 
 /// An empty box in the middle; what is inside of it.
-fn frame(theme: Theme, buffer: &mut Buffer, body: Rect, size: Size, title: &str) -> Rect {
+pub(super) fn frame(theme: Theme, buffer: &mut Buffer, body: Rect, size: Size, title: &str) -> Rect {
     let Size { width: columns, height: rows } = size;
     let area = Rect {
         x: body.x + body.width.saturating_sub(columns) / 2,

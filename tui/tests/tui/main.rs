@@ -1,6 +1,7 @@
 //! The terminal explorer without a terminal: keys in, screens out.
 
 mod colours;
+mod comparisons;
 mod conditions;
 mod formula;
 mod screens;

@@ -122,6 +122,11 @@ fn trace_of(program: &Arc<Program>, property: &str, path: &[Move]) -> Option<Tra
         true => Watch { trace: event_trace(program), ..Watch::NOTHING },
         false => Watch::NOTHING,
     };
+    trace_of_path(program, watch, path)
+}
+
+/// The trace of a path, whatever its last step does; `None` if it is not possible.
+pub fn trace_of_path(program: &Arc<Program>, watch: Watch, path: &[Move]) -> Option<Trace> {
     match confirm_watching(program, watch, path, Claim::Reaches) {
         Ok(trace) => Some(trace),
         Err(why) => match *why {
@@ -204,11 +209,9 @@ fn sentences(
         [] => {}
         [step] => all
             .push(format!("the {model} has no statement that corresponds to step {step} of the {run}: it is left out")),
-        [first, .., last] => {
+        [first, ..] => {
             let steps = counted(left_out.len() as u64, "step");
-            all.push(format!(
-                "the {model} has no statements that correspond to {steps} of the {run}, from step {first} to step {last}: they are left out"
-            ));
+            all.push(format!("the {model} has no statements that correspond to {steps} of the {run}, the first is step {first}: they are left out"));
         }
     }
     all.extend(changed.map(|step| format!("step {step} of the {run} has another effect in the {model}")));
