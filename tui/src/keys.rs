@@ -55,6 +55,7 @@ pub enum Act {
     TraceTab,
     Compare,
     Before,
+    Graph,
     Formula,
     ClaimMoves,
     Unchanged,
@@ -163,6 +164,7 @@ pub const TABLE: &[Binding] = table![
     UNDERSTAND Driving TraceTab ["l"] "lanes/story" "Show the run as lanes, as a story, as a tree of what was tried, its loop as a ring, or where its formula holds."
     UNDERSTAND Driving Compare ["="] "compare" "Choose the run to the state that is marked in the tree of what was tried; pressed at another state, both runs are shown beside one another, with what differs marked."
     UNDERSTAND Driving Before ["B"] "run before" "The run that violated the property before the model was written last beside the present one; where only one of the texts violates it, its run followed in the other one."
+    UNDERSTAND Driving Graph ["L"] "state graph" "The state graph of a small model as text: a row for each state, with the present state and the run marked; 1 to 9 go along the steps of the marked state, enter walks there."
     UNDERSTAND Driving Formula ["F"] "formula" "What the formula of this run says, and where it and its parts hold: a column for each step at which something changes, that of the present state marked. For a claim, where it is. Pressed again, the lanes."
     UNDERSTAND Driving ClaimMoves ["C"] "claim's moves" "Show the moves of the claim, or of a formula's automaton, as rows of their own, or fold them again."
     UNDERSTAND Driving Unchanged ["v"] "changed only" "Show only the values that the last step changed."

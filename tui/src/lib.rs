@@ -20,6 +20,7 @@
 
 pub mod background_run;
 pub mod comparison;
+pub mod graph;
 pub mod keys;
 pub mod layout;
 pub mod message;

@@ -1,6 +1,7 @@
 //! All that the screen shows: plain data. [`crate::update`] changes it, [`crate::view`] draws it.
 
 use crate::comparison::Comparison;
+use crate::graph::GraphView;
 use crate::message::Message;
 use crate::session::Session;
 use crate::theme::Theme;
@@ -142,6 +143,8 @@ pub enum Overlay {
     Popup(Popup),
     /// Two runs beside one another.
     Comparison(Box<Comparison>),
+    /// The state graph.
+    Graph(Box<GraphView>),
 }
 
 /// A question.

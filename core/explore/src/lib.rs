@@ -46,6 +46,7 @@ mod delay;
 mod drive;
 mod file;
 mod forecast;
+mod graph;
 mod hold;
 mod local;
 mod narrative;

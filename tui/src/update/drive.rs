@@ -52,6 +52,7 @@ pub(super) fn perform(model: &mut Model, act: Act, index: usize, effects: &mut V
         Act::ClaimMoves => claim_moves(model),
         Act::OtherTrace => super::search::seek(model, effects),
         Act::Compare => super::compare::branches(model),
+        Act::Graph => super::graph::show(model),
         Act::Before => super::compare::before(model),
         Act::Scheduler | Act::ToggleDelay | Act::Needed => super::delays::perform(model, act),
         Act::Save => {
@@ -321,7 +322,7 @@ fn remove_watch(model: &mut Model) {
 
 /// Whether a key only looks at what is there.
 fn looks_only(act: Act) -> bool {
-    matches!(act, Act::Why | Act::Writers | Act::Save | Act::Compare | Act::Before)
+    matches!(act, Act::Why | Act::Writers | Act::Save | Act::Compare | Act::Before | Act::Graph)
 }
 
 /// Where a run led and why it ended, or why it came to nothing.

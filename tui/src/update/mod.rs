@@ -4,6 +4,7 @@ mod compare;
 mod delays;
 mod drive;
 mod find;
+mod graph;
 mod mouse;
 mod popup;
 mod prompt;
@@ -74,6 +75,7 @@ fn press(model: &mut Model, key: KeyEvent, effects: &mut Vec<Effect>) {
     match &model.overlay {
         Some(Overlay::Prompt(_)) => return prompt::press(model, key, effects),
         Some(Overlay::Popup(_)) => return popup::press(model, key),
+        Some(Overlay::Graph(_)) => return graph::press(model, key),
         Some(Overlay::Comparison(_)) => return compare::press(model, key),
         Some(Overlay::Help(_)) => return popup::press_help(model, key, effects),
         None => {}

@@ -14,9 +14,10 @@ pub(super) fn mouse(model: &mut Model, event: MouseEvent, effects: &mut Vec<Effe
     match (event.kind, &mut model.overlay) {
         (MouseEventKind::ScrollDown, Some(Overlay::Help(top))) => *top += NOTCH as usize,
         (MouseEventKind::ScrollUp, Some(Overlay::Help(top))) => *top = top.saturating_sub(NOTCH as usize),
-        (MouseEventKind::Down(_), Some(Overlay::Help(_) | Overlay::Popup(_) | Overlay::Comparison(_))) => {
-            model.overlay = None
-        }
+        (
+            MouseEventKind::Down(_),
+            Some(Overlay::Help(_) | Overlay::Popup(_) | Overlay::Comparison(_) | Overlay::Graph(_)),
+        ) => model.overlay = None,
         (_, Some(_)) => {}
         (MouseEventKind::ScrollDown, None) => wheel(model, event, NOTCH),
         (MouseEventKind::ScrollUp, None) => wheel(model, event, -NOTCH),

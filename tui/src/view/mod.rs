@@ -2,6 +2,7 @@
 
 mod comparison;
 mod formula;
+mod graph;
 mod overlay;
 mod side;
 mod source;

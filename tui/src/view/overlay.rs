@@ -25,6 +25,10 @@ pub fn draw(model: &Model, buffer: &mut Buffer, body: Rect) -> Option<Position> 
             super::comparison::draw(model, comparison, buffer, body);
             None
         }
+        Overlay::Graph(view) => {
+            super::graph::draw(model, view, buffer, body);
+            None
+        }
         Overlay::Prompt(prompt) => ask(model, prompt, buffer, body),
     }
 }

@@ -4,6 +4,7 @@ mod colours;
 mod comparisons;
 mod conditions;
 mod formula;
+mod graphs;
 mod screens;
 mod searches;
 mod support;

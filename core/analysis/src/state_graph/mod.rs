@@ -8,10 +8,12 @@ mod automata;
 mod layout;
 mod notation;
 mod svg;
+mod walkable;
 
 pub use automata::automata;
 pub use notation::{dot, mermaid};
 pub use svg::svg;
+pub use walkable::WalkableGraph;
 
 use fabius_base::{Cancel, Span, StopReason};
 use fabius_program::{Move, Program};
@@ -127,6 +129,7 @@ struct Explored {
 
 /// A step from one state to another.
 struct Step {
+    taken: Move,
     from: usize,
     to: usize,
     /// Who does what, and what is wrong with it.
@@ -157,9 +160,18 @@ pub fn state_graph(
     line_of: &dyn Fn(Span) -> Option<u32>,
     cancel: &Cancel,
 ) -> Result<StateGraph, String> {
-    let explored = explore(program, states_max, line_of, cancel)?;
+    grouped(program, &explore(program, states_max, line_of, cancel)?, grouping, line_of)
+}
+
+/// The graph of what was explored.
+fn grouped(
+    program: &Program,
+    explored: &Explored,
+    grouping: &Grouping,
+    line_of: &dyn Fn(Span) -> Option<u32>,
+) -> Result<StateGraph, String> {
     let (on_states, on_edges) = explored.run();
-    let labels = Labels::of(program, &explored, line_of);
+    let labels = Labels::of(program, explored, line_of);
     let keys = labels.keys(grouping)?;
     let mut numbers: BTreeMap<&[String], usize> = BTreeMap::new();
     let mut group_of = Vec::with_capacity(keys.len());
@@ -250,7 +262,7 @@ fn explore(
             };
             let text = fault.map_or_else(|| text.clone(), |fault| format!("{text}: {fault}"));
             let line = line_of(program.span_of(step.edge));
-            found.edges.push(Step { from: at, to, text, fails: fault.is_some(), line });
+            found.edges.push(Step { taken: step, from: at, to, text, fails: fault.is_some(), line });
             if fault.is_some() {
                 found.first_error.get_or_insert(FirstError::Step(edge));
             }

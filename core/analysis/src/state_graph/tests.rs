@@ -1,6 +1,6 @@
 //! The graph against the searches, which find states with another interpreter, and against what it is by definition.
 
-use super::{Grouping, StateGraph, state_graph, visible};
+use super::{Grouping, StateGraph, WalkableGraph, state_graph, visible};
 use fabius_base::Cancel;
 use fabius_program::Program;
 use fabius_testkit::generate::{self, small};
@@ -160,4 +160,47 @@ fn what_a_limit_cuts_off_is_marked() {
     let unknown = Grouping::Values(vec!["y".to_owned()]);
     let refused = state_graph(&program, &unknown, 10, &|_| None, &Cancel::new());
     assert!(refused.is_err_and(|why| why.contains("no variable is called `y` in any state; there are x")));
+}
+
+/// The distances of all states from the first one, by going through the edges again and again.
+fn distances(states: usize, edges: &BTreeSet<(usize, usize)>) -> Vec<usize> {
+    let mut found = vec![usize::MAX; states];
+    found[0] = 0;
+    while let Some((to, distance)) = edges.iter().find_map(|(from, to)| {
+        let through = found[*from].checked_add(1)?;
+        (through < found[*to]).then_some((*to, through))
+    }) {
+        found[to] = distance;
+    }
+    found
+}
+
+#[test]
+fn each_state_has_its_node_and_a_shortest_run_leads_there() {
+    let mut compared = 0;
+    for seed in 0..60 {
+        let Some(program) = program(&model(seed), Options::NONE) else { continue };
+        let Some((states, edges, _)) = by_force(&program).filter(|(states, ..)| states.len() < 300) else { continue };
+        let graph = WalkableGraph::of(&program, STATES_MAX, &|_| Some(1), &Cancel::new()).expect("it begins");
+        let nodes: Vec<usize> =
+            states.iter().map(|state| graph.node_of(&program, state).expect("a node of each state")).collect();
+        assert_eq!(nodes.iter().collect::<BTreeSet<_>>().len(), states.len(), "two states share a node, seed {seed}");
+        let by_node: BTreeSet<(usize, usize)> = edges.iter().map(|(from, to)| (nodes[*from], nodes[*to])).collect();
+        let drawn = graph.graph.edges.iter().map(|edge| (edge.from, edge.to));
+        let drawn: BTreeSet<_> = drawn.filter(|(_, to)| graph.graph.nodes[*to].states == 1).collect();
+        assert_eq!(drawn, by_node, "other edges, seed {seed}");
+        for (state, distance) in distances(states.len(), &edges).into_iter().enumerate() {
+            let path = graph.path_to(nodes[state]);
+            assert_eq!((path.len(), graph.distances[nodes[state]]), (distance, distance), "seed {seed}, {state}");
+            let mut here = State::initial(&program).expect("it begins");
+            for wanted in path {
+                let mut possible = moves(&program, &settled(&program, &here)).successors.into_iter();
+                let taken = possible.find(|(step, _)| *step == wanted).expect("a step that is possible");
+                here = taken.1.state().cloned().expect("a state");
+            }
+            assert_eq!(graph.node_of(&program, &here), Some(nodes[state]), "seed {seed}: the run leads elsewhere");
+        }
+        compared += 1;
+    }
+    assert!(20 < compared, "only {compared} models were compared");
 }
