@@ -138,6 +138,15 @@ describe("a model in a real VS Code", () => {
     await code.screenshot("mended");
   });
 
+  test("the run before the repair is compared with the model after it", async () => {
+    await code.command("View: Show Explorer");
+    await code.openFile("lock.pml");
+    await code.command("Fabius: Compare with the Run Before the Last Save");
+    await code.see('.tab:has-text("safety before and after.diff")');
+    await code.see('.monaco-editor .view-line:has-text("old run in the new model")');
+    await code.screenshot("compared");
+  });
+
   test("a loop is marked at its lines", async () => {
     await code.command("View: Show Explorer");
     await code.openFile("retry.pml");
