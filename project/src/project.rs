@@ -58,7 +58,8 @@ impl Project {
         if missing.is_empty() {
             return loaded;
         }
-        let file = loaded.map.add_file(self.file.display().to_string(), files::read(&self.file).unwrap_or_default());
+        let file = Arc::make_mut(&mut loaded.map)
+            .add_file(self.file.display().to_string(), files::read(&self.file).unwrap_or_default());
         loaded.findings.extend(missing.into_iter().map(|(place, why)| {
             Finding::new(Code::NoSuchModel, why).at(Span::new(file, place.start as u32, place.end as u32), "")
         }));

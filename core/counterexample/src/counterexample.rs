@@ -13,6 +13,7 @@ use fabius_task::query::LivenessQuery;
 use fabius_task::report::{LoopProcessReport, LoopReport, ValueReport, ViolationClass, ViolationReport};
 use fabius_task::settings::Fairness;
 use fabius_task::words::counted;
+use fabius_witness::format::json::StepRecords;
 use fabius_witness::format::{json, trail::trail};
 use fabius_witness::release::Prospect;
 use fabius_witness::{
@@ -456,7 +457,6 @@ fn report(loaded: &Loaded, found: &Found, trace: &Trace, finding: &Finding) -> V
     let infinite = trace.infinite.as_ref();
     let sentences = explanation.map(|why| &why.sentences).or(infinite.map(|infinite| &infinite.sentences));
     let advice = explanation.map(|why| &why.suggestion).or(infinite.map(|infinite| &infinite.suggestion));
-    let (records, left_out) = json::steps_at_ends(trace, &loaded.map);
     ViolationReport {
         kind: found.wrong.class(),
         message: message(found.wrong, trace),
@@ -466,8 +466,8 @@ fn report(loaded: &Loaded, found: &Found, trace: &Trace, finding: &Finding) -> V
         count: found.count.max(1),
         steps: trace.len() as u64,
         shortest: found.shorter == Shorter::None,
-        trace: Arc::new(records),
-        steps_left_out: left_out as u64,
+        trace: StepRecords::of(trace, &loaded.map),
+        steps_left_out: json::left_out(trace) as u64,
         loop_start: trace.cycle_start.map(|start| start as u64),
         infinite: trace.infinite.as_ref().map(|infinite| in_loop(&loaded.map, infinite, trace)),
         delays: None,

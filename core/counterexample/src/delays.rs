@@ -5,13 +5,13 @@ use fabius_base::{SourceMap, Span};
 use fabius_program::{Move, Program};
 use fabius_search::delay_bounded::Delay;
 use fabius_task::report::DelayReport;
-use fabius_witness::format::json;
+use fabius_witness::format::json::StepRecords;
 use fabius_witness::{HeldBack, Trace};
 use std::sync::Arc;
 
 impl Counterexample {
     /// Marks who was held back, and where; `fewest`: no run with fewer delays leads to the same.
-    pub fn mark_delays(&mut self, program: &Program, map: &SourceMap, delays: &[Delay], fewest: bool) {
+    pub fn mark_delays(&mut self, program: &Program, map: &Arc<SourceMap>, delays: &[Delay], fewest: bool) {
         let steps = steps_of_path(&self.trace, program, &self.path);
         let mut told = Vec::new();
         for delay in delays {
@@ -29,9 +29,7 @@ impl Counterexample {
             });
             self.trace.steps.hold_back(step, HeldBack { pid: delay.process, name, span });
         }
-        let (records, left_out) = json::steps_at_ends(&self.trace, map);
-        self.report.trace = Arc::new(records);
-        self.report.steps_left_out = left_out as u64;
+        self.report.trace = StepRecords::of(&self.trace, map);
         self.report.delays = Some(told);
         self.report.fewest_delays = Some(fewest);
     }

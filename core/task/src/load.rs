@@ -27,7 +27,7 @@ pub struct Loaded {
     /// The name of the file.
     pub name: String,
     /// Its text and that of the files it includes.
-    pub map: SourceMap,
+    pub map: Arc<SourceMap>,
     /// What it means; `None` if the text is too wrong to say.
     pub program: Option<Arc<Program>>,
     /// Whether the program is not what is written, step for step.
@@ -261,7 +261,7 @@ fn read(
     findings.extend(complaints);
     Loaded {
         name: name.to_owned(),
-        map,
+        map: Arc::new(map),
         program,
         optimized: settings.optimize || is_cut,
         passed_over,
@@ -349,7 +349,7 @@ pub fn unreadable(name: &str, why: &str) -> Loaded {
     let finding = Finding::new(Code::FileUnreadable, headline);
     Loaded {
         name: name.to_owned(),
-        map: SourceMap::new(),
+        map: Arc::default(),
         program: None,
         optimized: false,
         passed_over: BTreeSet::new(),
@@ -372,5 +372,5 @@ pub fn misconfigured(name: &str, (file, text): (&str, &str), place: Option<Range
     let place = place.unwrap_or(0..0);
     let span = Span::new(id, place.start as u32, place.end as u32);
     let finding = Finding::new(Code::BadProject, format!("the settings in `{file}` cannot be read")).at(span, why);
-    Loaded { map, findings: vec![finding], ..unreadable(name, "") }
+    Loaded { map: Arc::new(map), findings: vec![finding], ..unreadable(name, "") }
 }

@@ -8,12 +8,11 @@ mod search;
 pub mod vacuity;
 
 use fabius_base::{Finding, SourceMap, Span, StopReason};
-use fabius_witness::format::json::{ProcessStatusRecord, StepRecord};
+use fabius_witness::format::json::{ProcessStatusRecord, StepRecords};
 pub use ribbon::RibbonReport;
 use schedule::ScheduleReport;
 pub use search::{SearchEnd, SearchReport, StrategyReport, WorkerReport};
 use serde::Serialize;
-use std::sync::Arc;
 use vacuity::VacuityReport;
 
 /// The name of the tool, as reports carry it.
@@ -47,6 +46,18 @@ pub enum Verdict {
     Undecided,
     /// The model cannot be checked.
     Faulty,
+}
+
+impl Verdict {
+    /// The word for it, in reports of every kind.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::Violated => "violated",
+            Self::Undecided => "undecided",
+            Self::Faulty => "faulty",
+        }
+    }
 }
 
 /// What kind of question a property asks.
@@ -302,8 +313,8 @@ pub struct ViolationReport {
     /// Whether it is proved that no shorter run does the same. Length is counted in steps of the search: merged statements
     /// are one step and, for safety, so is an atomic sequence; of a loop, one round counts.
     pub shortest: bool,
-    /// The run, from the initial state; it may be long, so events and reports share it.
-    pub trace: Arc<Vec<StepRecord>>,
+    /// The run, from the initial state; it may be long, so events and reports share it, and it is told when somebody asks.
+    pub trace: StepRecords,
     /// How many steps in the middle of the run are not in `trace`, since it is very long.
     #[serde(skip_serializing_if = "is_zero")]
     pub steps_left_out: u64,

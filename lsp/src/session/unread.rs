@@ -8,6 +8,7 @@ use fabius_supervise::{Timer, memory};
 use ropey::Rope;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A text with everything that reading it asks for.
@@ -77,7 +78,7 @@ impl UnreadText {
             _ => "it was interrupted",
         };
         let mut loaded = unreadable(&self.name, why);
-        loaded.map.add_file(self.name.as_str(), self.text.clone());
+        Arc::make_mut(&mut loaded.map).add_file(self.name.as_str(), self.text.clone());
         Reading::new(loaded, BTreeSet::new())
     }
 }

@@ -126,7 +126,7 @@ fn from_violation(violation: &Violation<'_>, report: &Report) -> SarifResult {
     SarifResult {
         properties: Some(PropertyBag { property: property.name.clone(), steps, shortest }),
         related_locations: violation.example.map(|example| related(&example.finding.labels)),
-        code_flows: flow(told.trace.as_slice(), told.steps_left_out, told.loop_start).into_iter().collect(),
+        code_flows: flow(&told.trace, told.steps_left_out, told.loop_start).into_iter().collect(),
         baseline_state: violation.is_known().map(baseline),
         suppressions: suppression.into_iter().collect(),
         partial_fingerprints: Some([("fabiusViolation/v1", violation.identity.fingerprint())].into()),

@@ -59,13 +59,21 @@ pub fn version_names(found: &VersionComparison) -> [&'static str; 2] {
 /// The lines of a comparison: of steps that are alike, only those near differences. `names` are those of the runs; at
 /// most `steps_max` lines are about steps.
 pub fn comparison_lines(runs: &RunComparison, names: [&str; 2], steps_max: usize) -> Vec<ComparisonLine> {
-    let mut lines: Vec<ComparisonLine> = [(&runs.first, names[0], '-'), (&runs.second, names[1], '+')]
+    let [first, second] = [&runs.first, &runs.second].map(run_line);
+    let takes_same = runs.alike == runs.rows.len();
+    if takes_same && first == second {
+        let both = line(LineKind::Detail, format!("{} and {}, the same steps: {first}", names[0], names[1]));
+        let initial = values("initial values that differ", &runs.initial, names);
+        let last = values("values in the end that differ", &runs.last, names);
+        return std::iter::once(both).chain(initial).chain(last).collect();
+    }
+    let mut lines: Vec<ComparisonLine> = [(first, names[0], '-'), (second, names[1], '+')]
         .into_iter()
-        .map(|(run, name, sign)| line(LineKind::Detail, format!("{sign} {name}: {}", run_line(run))))
+        .map(|(run, name, sign)| line(LineKind::Detail, format!("{sign} {name}: {run}")))
         .collect();
     lines.push(line(LineKind::Heading, beginning(runs)));
     lines.extend(values("initial values that differ", &runs.initial, names));
-    if runs.alike == runs.rows.len() {
+    if takes_same {
         return lines;
     }
     let near = near_differences(&runs.rows);

@@ -1,7 +1,10 @@
 //! Steps as records for other tools.
 
 use fabius_base::{SourceMap, Span};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
+use std::fmt::{self, Debug, Formatter};
+use std::ops::Deref;
+use std::sync::{Arc, LazyLock};
 
 use crate::blocked::{ProcessStatus, Reason};
 use crate::notes::Note;
@@ -196,15 +199,62 @@ pub fn steps(trace: &Trace, source: &SourceMap) -> Vec<StepRecord> {
 /// Longer traces are told by their two ends: as many records as this, half of them from each.
 pub const RECORDS_MAX: usize = 20_000;
 
+/// How many steps of a trace are left out between the two ends.
+pub fn left_out(trace: &Trace) -> usize {
+    trace.len().saturating_sub(RECORDS_MAX)
+}
+
 /// The steps of a trace, at most [`RECORDS_MAX`] of them; and how many were left out between the two ends.
 pub fn steps_at_ends(trace: &Trace, source: &SourceMap) -> (Vec<StepRecord>, usize) {
-    let left_out = trace.len().saturating_sub(RECORDS_MAX);
+    let left_out = left_out(trace);
     if left_out == 0 {
         return (steps(trace, source), 0);
     }
     let first = trace.taken_from(1, RECORDS_MAX / 2);
     let last = trace.taken_from(RECORDS_MAX / 2 + left_out + 1, trace.len());
     (first.chain(last).map(|step| step_record(&step, source)).collect(), left_out)
+}
+
+/// The steps of a trace, as [`steps_at_ends`] gives them, made when somebody looks at one: of a long run that takes longer than to
+/// find it. Copies share them.
+#[derive(Clone)]
+pub struct StepRecords(Arc<LazyLock<Vec<StepRecord>, MakeRecords>>);
+
+type MakeRecords = Box<dyn FnOnce() -> Vec<StepRecord> + Send>;
+
+impl StepRecords {
+    /// Those of a trace.
+    pub fn of(trace: &Trace, source: &Arc<SourceMap>) -> Self {
+        let (trace, source) = (trace.clone(), Arc::clone(source));
+        Self(Arc::new(LazyLock::new(Box::new(move || steps_at_ends(&trace, &source).0))))
+    }
+}
+
+impl Deref for StepRecords {
+    type Target = [StepRecord];
+
+    fn deref(&self) -> &[StepRecord] {
+        &self.0
+    }
+}
+
+impl PartialEq for StepRecords {
+    fn eq(&self, other: &Self) -> bool {
+        // Copies are the same without being made.
+        Arc::ptr_eq(&self.0, &other.0) || **self == **other
+    }
+}
+
+impl Debug for StepRecords {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        out.debug_list().entries(&**self).finish()
+    }
+}
+
+impl Serialize for StepRecords {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        (**self).serialize(serializer)
+    }
 }
 
 /// The processes that are stuck at the end of a trace; see [`Trace::stuck`].
