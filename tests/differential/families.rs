@@ -166,7 +166,7 @@ fn spin_agrees() {
     };
     each(|family| {
         let text = family.text();
-        let question = Question { optimised: true, keep_going: false, depth_max: 1_000_000 };
+        let question = Question { optimised: true, keep_going: false, lossy: false, depth_max: 1_000_000 };
         agrees(spin.ask(&text, question), !family.is_safe())?;
         if family.has_progress && family.is_safe() {
             agrees(spin.ask_infinite(&text, InfiniteRun::Progress, false), family.version == Version::Livelock)?;

@@ -42,21 +42,45 @@ enum Outcome {
     },
 }
 
+/// Who is asked.
+struct Sides {
+    spin: Spin,
+    tool: Tool,
+    /// Sends to full channels lose their messages.
+    lossy: bool,
+}
+
+impl Sides {
+    fn find(lossy: bool) -> Option<Self> {
+        let spin = Spin::find()?.within(Duration::from_secs(4));
+        let tool = Tool::new(env!("CARGO_BIN_EXE_fabius")).within(Duration::from_secs(20));
+        Some(Self { spin, tool, lossy })
+    }
+}
+
 #[test]
 fn random_models_get_spins_answers() {
-    let Some(spin) = Spin::find().map(|spin| spin.within(Duration::from_secs(4))) else { return };
-    let tool = Tool::new(env!("CARGO_BIN_EXE_fabius")).within(Duration::from_secs(20));
+    ask_of_random_models(false);
+}
+
+#[test]
+fn random_models_that_lose_messages_get_spins_answers() {
+    ask_of_random_models(true);
+}
+
+fn ask_of_random_models(lossy: bool) {
+    let Some(sides) = Sides::find(lossy) else { return };
     let first = number("FABIUS_SEED", 1);
     let seeds: Vec<u64> = (first..first + number("FABIUS_MODELS", MODELS)).collect();
-    let outcomes = parallel::map(&seeds, |seed| judge(&spin, &tool, *seed));
-    report(&spin, &tool, &outcomes);
+    let outcomes = parallel::map(&seeds, |seed| judge(&sides, *seed));
+    report(&sides, &outcomes);
 }
 
 fn number(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
 }
 
-fn report(spin: &Spin, tool: &Tool, outcomes: &[Outcome]) {
+fn report(sides: &Sides, outcomes: &[Outcome]) {
     let (mut accepted_count, mut rejected_count, mut skipped_count, mut states_sum) = (0, 0, 0, 0);
     let mut failures = Vec::new();
     for outcome in outcomes {
@@ -79,7 +103,7 @@ fn report(spin: &Spin, tool: &Tool, outcomes: &[Outcome]) {
         println!("seed {seed}: {first}");
     }
     let described = parallel::map(&failures[..failures.len().min(SHRUNK_MAX)], |(seed, first)| {
-        format!("seed {seed}: {}", smallest(spin, tool, *seed, first))
+        format!("seed {seed}: {}", smallest(sides, *seed, first))
     });
     let others = failures.iter().skip(SHRUNK_MAX).map(|(seed, first)| format!("seed {seed}: {first}"));
     let complaints: Vec<String> = described.into_iter().chain(others).collect();
@@ -87,8 +111,8 @@ fn report(spin: &Spin, tool: &Tool, outcomes: &[Outcome]) {
     assert!(accepted_count * 2 > outcomes.len(), "most of the random models should be models");
 }
 
-fn judge(spin: &Spin, tool: &Tool, seed: u64) -> Outcome {
-    let Some((expected, disagreements)) = differences(spin, tool, &generate::model(seed)) else {
+fn judge(sides: &Sides, seed: u64) -> Outcome {
+    let Some((expected, disagreements)) = differences(sides, &generate::model(seed)) else {
         return Outcome::Skipped;
     };
     match disagreements.into_iter().next() {
@@ -98,34 +122,36 @@ fn judge(spin: &Spin, tool: &Tool, seed: u64) -> Outcome {
 }
 
 /// The model of a seed, made as small as it will go while it differs in the same way.
-fn smallest(spin: &Spin, tool: &Tool, seed: u64, first: &Disagreement) -> String {
+fn smallest(sides: &Sides, seed: u64, first: &Disagreement) -> String {
     let begun = Instant::now();
-    let fails = |candidate: &Sketch| {
-        begun.elapsed() < SHRINK_TIME_MAX && differs_in(spin, tool, candidate, first.aspect).is_some()
-    };
+    let fails =
+        |candidate: &Sketch| begun.elapsed() < SHRINK_TIME_MAX && differs_in(sides, candidate, first.aspect).is_some();
     let small = shrink(generate::model(seed), SHRINK_TRIES_MAX, fails);
-    let difference = differs_in(spin, tool, &small, first.aspect).unwrap_or_else(|| first.clone());
+    let difference = differs_in(sides, &small, first.aspect).unwrap_or_else(|| first.clone());
     format!("{difference}\n{}", small.text())
 }
 
-fn differs_in(spin: &Spin, tool: &Tool, sketch: &Sketch, aspect: Aspect) -> Option<Disagreement> {
-    let (_, disagreements) = differences(spin, tool, sketch)?;
+fn differs_in(sides: &Sides, sketch: &Sketch, aspect: Aspect) -> Option<Disagreement> {
+    let (_, disagreements) = differences(sides, sketch)?;
     disagreements.into_iter().find(|disagreement| disagreement.aspect == aspect)
 }
 
 /// What Spin says and in what the tool differs; `None` if Spin says nothing that could be compared.
-fn differences(spin: &Spin, tool: &Tool, sketch: &Sketch) -> Option<(Expected, Vec<Disagreement>)> {
+fn differences(sides: &Sides, sketch: &Sketch) -> Option<(Expected, Vec<Disagreement>)> {
     let text = sketch.text();
-    let plain = spin.ask(&text, Question::ALL_STATES);
+    let Sides { spin, tool, lossy } = sides;
+    let question = Question { lossy: *lossy, ..Question::ALL_STATES };
+    let plain = spin.ask(&text, question);
     if matches!(&plain, Answer::Run(run) if run.stored > STATES_MAX) {
         return None;
     }
     let optimised = match &plain {
-        Answer::Run(_) => spin.ask(&text, Question { optimised: true, ..Question::ALL_STATES }),
+        Answer::Run(_) => spin.ask(&text, Question { optimised: true, ..question }),
         _ => plain.clone(),
     };
     let expected = Expected::asked(&plain, &optimised)?;
     let scratch = Scratch::new().expect("a scratch directory");
+    let text = if *lossy { format!("/*@ lossy */ {text}") } else { text };
     let model = scratch.write("model.pml", &text).expect("a scratch file");
     let said = Said::by(tool, &model, &LIMITS);
     Some((expected.clone(), compare(&expected, &said)))

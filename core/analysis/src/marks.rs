@@ -3,6 +3,7 @@
 
 use crate::dead_code::{closure, started};
 use fabius_base::Span;
+use fabius_program::lossy::lost_send;
 use fabius_program::{Action, EdgeId, ProcessId, ProcessKind, Program};
 
 /// Assertions and labels, as far as runs get to them.
@@ -34,7 +35,10 @@ pub fn marks(program: &Program, reached: &dyn Fn(EdgeId) -> bool) -> Marks {
             for (id, edge) in program.edges_of(location) {
                 let statement = &process.statements[edge.statement.0 as usize];
                 if asserts(&statement.action) {
-                    marks.assertions.push(statement.span);
+                    // Where messages are lost, there are two edges for it.
+                    if lost_send(program, id).is_none() {
+                        marks.assertions.push(statement.span);
+                    }
                     marks.asserts |= reached(id);
                 }
             }

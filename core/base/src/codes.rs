@@ -54,6 +54,7 @@ codes! {
     BadProject = "F0115", Error, "invalid project settings";
     NoSuchModel = "F0116", Warning, "expected verdicts of a model that does not exist";
     BadSweep = "F0117", Warning, "invalid `sweep` annotation";
+    BadLossy = "F0118", Error, "invalid `lossy` annotation";
     UnexpectedToken = "F0201", Error, "unexpected token";
     NestedTooDeep = "F0202", Error, "nesting too deep";
     SpinRefuses = "F0203", Warning, "not accepted by Spin";
@@ -94,6 +95,7 @@ codes! {
     WithoutEffect = "F0507", Note, "setting without effect";
     Contradiction = "F0508", Error, "contradictory search settings";
     RangeCut = "F0509", Note, "range of values cut";
+    MessagesLost = "F0510", Note, "messages to full channels lost";
     AssertionViolated = "F0601", Error, "assertion can fail";
     InvalidEndState = "F0602", Error, "deadlock";
     EvaluationFailed = "F0603", Error, "runtime error";
@@ -105,4 +107,5 @@ codes! {
     Starvation = "F0609", Note, "possible starvation";
     Growth = "F0610", Note, "value that only grows";
     Vacuous = "F0611", Note, "vacuous property";
+    Unnoticed = "F0612", Note, "change that no property notices";
 }

@@ -6,6 +6,7 @@
 
 pub mod expr;
 pub mod facts;
+pub mod lossy;
 pub mod ltl;
 pub mod meaning;
 pub mod print;

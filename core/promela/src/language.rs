@@ -1,6 +1,7 @@
 //! Promela as one of the languages that models may be written in.
 
 use crate::ast::Model;
+use crate::lossy::with_losses;
 use crate::query::{
     self, arguments, complete, directives, hover, implementations, keyword_help, rewrite, semantic, shape, signature,
     types,
@@ -122,7 +123,7 @@ impl Syntax for PromelaText {
             Form::AsWritten => Options::NONE,
             Form::Optimized => Options::ALL,
         };
-        lower_with(&self.tree, map, name, options, cancel)
+        with_losses(lower_with(&self.tree, map, name, options, cancel), map, &self.inactive)
     }
 
     fn seals(&self, map: &SourceMap) -> (Vec<SealedStretch>, Vec<Finding>) {

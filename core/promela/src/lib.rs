@@ -7,6 +7,7 @@ mod flow;
 pub mod format;
 mod language;
 mod lex;
+mod lossy;
 pub mod lower;
 mod mutate;
 mod names;

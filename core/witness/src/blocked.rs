@@ -2,7 +2,8 @@
 //! message that does not match, the partner that is missing.
 
 use fabius_base::Span;
-use fabius_program::{Action, BinaryOp, Edge, EdgeId, Expr, Program, Receive, Send, meaning::Fault};
+use fabius_program::lossy::{lost_send, lost_send_in};
+use fabius_program::{Action, BinaryOp, BlockOption, Edge, EdgeId, Expr, Program, Receive, Send, meaning::Fault};
 
 use crate::deciding::{DecidingPart, Part, deciding};
 use crate::evaluate::Evaluation;
@@ -220,6 +221,12 @@ pub(crate) fn asks_a_channel(program: &Program, state: &State, pid: u8, timed_ou
     leaves.iter().any(|leaf| matches!(leaf, Expr::Test(..) | Expr::Length(_) | Expr::Poll { .. }))
 }
 
+/// The identity of a channel that an expression of a process names; `None` if it names none.
+pub(crate) fn channel_of(program: &Program, state: &State, pid: u8, timed_out: bool, channel: &Expr) -> Option<i32> {
+    let mut evaluation = Evaluation::within(program, state, pid.into(), timed_out, &[]);
+    evaluation.channel(channel).ok().map(|index| index as i32 + 1)
+}
+
 /// The question why one process does not move.
 struct StatusQuery<'a> {
     program: &'a Program,
@@ -265,11 +272,20 @@ impl<'a> StatusQuery<'a> {
         let statement = self.program.statement(edge.process, id);
         let waiting = |text: String, span, reason| Waiting { edge: id, span, text, reason };
         match &statement.action {
-            Action::Block(block) if block.nodes.first().is_some_and(|node| 1 < node.options.len()) => block.nodes[0]
-                .options
-                .iter()
-                .map(|option| waiting(self.option_text(&option.action), option.span, self.reason(id, &option.action)))
-                .collect(),
+            // Where a message is lost instead, its send is told of, which can be executed.
+            _ if lost_send(self.program, id).is_some() => Vec::new(),
+            Action::Block(block) if block.nodes.first().is_some_and(|node| 1 < node.options.len()) => {
+                let options = &block.nodes[0].options;
+                let reason = |at: usize, action| match self.reason(id, action) {
+                    Reason::ChannelFull { .. } if lost_send_in(options, at + 1).is_some() => Reason::Executable,
+                    reason => reason,
+                };
+                let told = options.iter().enumerate().filter(|(at, _)| lost_send_in(options, *at).is_none());
+                told.map(|(at, BlockOption { action, span, .. })| {
+                    waiting(self.option_text(action), *span, reason(at, action))
+                })
+                .collect()
+            }
             Action::Block(block) => {
                 let first = block.nodes.first().and_then(|node| node.options.first()).map(|option| &option.action);
                 let reason = first.map_or(Reason::Executable, |action| self.reason(id, action));
@@ -343,7 +359,8 @@ impl<'a> StatusQuery<'a> {
                 None => Reason::NoReceiver { channel },
             });
         }
-        let full = capacity as usize <= self.state.channels[index].messages.len();
+        let loses = lost_send(self.program, EdgeId(edge.0 + 1)).is_some();
+        let full = capacity as usize <= self.state.channels[index].messages.len() && !loses;
         Ok(if full { Reason::ChannelFull { channel, capacity } } else { Reason::Executable })
     }
 

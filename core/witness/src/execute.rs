@@ -1,6 +1,7 @@
 //! What an action does to a state.
 
 use fabius_base::Span;
+use fabius_program::lossy::lost_send_in;
 use fabius_program::{
     Action, Block, BlockExit, BlockNode, Edge, Expr, Pattern, Place, PrintPiece, Program, Receive, Send, Slot,
     VariableId,
@@ -77,6 +78,13 @@ pub enum Happening {
         executable: usize,
         /// The one that was taken.
         taken: Span,
+    },
+    /// A part of a [`Block`] sent to a full channel, and its message was lost (see [`fabius_program::lossy`]).
+    Lost {
+        /// Identity of the channel.
+        channel: i32,
+        /// The part.
+        inside: Span,
     },
 }
 
@@ -402,6 +410,10 @@ impl<'a> Execution<'a> {
             // What a rendezvous offers decides by itself which option is taken.
             if self.incoming.is_none() {
                 self.count_options(node, chosen_at);
+            }
+            if let Some(send) = lost_send_in(&node.options, chosen_at) {
+                let channel = self.evaluation().channel(&send.channel)? as i32 + 1;
+                self.surprised(Happening::Lost { channel, inside: option.span });
             }
             self.inside = Some(option.span);
             if taken < PARTS_TOLD_MAX {

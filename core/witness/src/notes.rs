@@ -2,9 +2,10 @@
 //! lost in an atomic sequence. Each note is a fact about this very step, established by taking it.
 
 use fabius_base::Span;
+use fabius_program::lossy::lost_send;
 use fabius_program::{Action, BinaryOp, CLAIM_PID, EdgeId, Move, Program, Type};
 
-use crate::blocked::{Reason, Waiting, asks_a_channel, waiting_at};
+use crate::blocked::{Reason, Waiting, asks_a_channel, channel_of, waiting_at};
 use crate::evaluate::Overflow;
 use crate::execute::{Event, Happening, StoredAt};
 use crate::interpret::released;
@@ -42,11 +43,13 @@ pub enum NoteKind {
     FirstOption,
     /// A new process has the number of one that has ended.
     NumberReused,
+    /// A message was sent to a full channel and is lost.
+    MessageLost,
 }
 
 impl NoteKind {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::AtomicityLost,
         Self::Timeout,
         Self::Else,
@@ -55,6 +58,7 @@ impl NoteKind {
         Self::Overflow,
         Self::FirstOption,
         Self::NumberReused,
+        Self::MessageLost,
     ];
 
     /// Its name in a report.
@@ -68,6 +72,7 @@ impl NoteKind {
             Self::Overflow => "overflow",
             Self::FirstOption => "first-option",
             Self::NumberReused => "pid-reused",
+            Self::MessageLost => "message-lost",
         }
     }
 
@@ -97,6 +102,9 @@ pub(crate) fn of_step(program: &Program, taken: &Taken<'_>) -> Vec<Note> {
     }
     if let Some(text) = control_passed(program, taken) {
         add(NoteKind::ControlPassed, text, None);
+    }
+    if let Some(text) = message_lost(program, taken) {
+        add(NoteKind::MessageLost, text, None);
     }
     if let crate::interpret::Outcome::Reaches { state, events, .. } = taken.outcome {
         for event in events {
@@ -179,6 +187,22 @@ fn control_passed(program: &Program, taken: &Taken<'_>) -> Option<String> {
     })
 }
 
+/// That a step sends to a full channel, and its message is lost.
+fn message_lost(program: &Program, taken: &Taken<'_>) -> Option<String> {
+    let Move { pid, edge, .. } = taken.step;
+    let send = lost_send(program, edge).filter(|_| pid != CLAIM_PID)?;
+    let channel = channel_of(program, &released(taken.before), pid, taken.timeout, &send.channel)?;
+    lost_on(program, taken.before, channel)
+}
+
+/// That a message is lost on the channel with an identity.
+fn lost_on(program: &Program, state: &State, channel: i32) -> Option<String> {
+    let kind = state.channels.get(usize::try_from(channel).ok()?.checked_sub(1)?)?.channel_type;
+    let capacity = program.channel_types.get(kind.0 as usize)?.capacity;
+    let full = Reason::ChannelFull { channel: Names::of(program, state).channel(channel), capacity };
+    Some(format!("the message is lost: {}", full.sentence()))
+}
+
 fn of_event(
     program: &Program,
     taken: &Taken<'_>,
@@ -207,6 +231,9 @@ fn of_event(
         Happening::FirstOfSeveral { executable, taken } => {
             let text = format!("the `d_step` takes the first of {executable} executable options, never another one");
             Some((NoteKind::FirstOption, text, Some(taken)))
+        }
+        Happening::Lost { channel, inside } => {
+            Some((NoteKind::MessageLost, lost_on(program, after, channel)?, Some(inside)))
         }
         _ => None,
     }

@@ -444,7 +444,10 @@ impl Taken<'_> {
             Happening::AssertionFailed { inside } => step.fault_span = inside.unwrap_or(step.fault_span),
             Happening::Executed(part) => step.parts.push(*part),
             // These are notes.
-            Happening::Truncated { .. } | Happening::Overflowed { .. } | Happening::FirstOfSeveral { .. } => {}
+            Happening::Truncated { .. }
+            | Happening::Overflowed { .. }
+            | Happening::FirstOfSeveral { .. }
+            | Happening::Lost { .. } => {}
         }
     }
 }

@@ -23,13 +23,15 @@ pub struct Question {
     pub optimised: bool,
     /// Go on after the first violation.
     pub keep_going: bool,
+    /// Sends to full channels lose their messages (`-m`).
+    pub lossy: bool,
     /// Length of the longest path.
     pub depth_max: u32,
 }
 
 impl Question {
     /// Every state of the model as it stands.
-    pub const ALL_STATES: Self = Self { optimised: false, keep_going: true, depth_max: 100_000 };
+    pub const ALL_STATES: Self = Self { optimised: false, keep_going: true, lossy: false, depth_max: 100_000 };
 }
 
 /// What a verifier should look for in runs without end.
@@ -220,8 +222,9 @@ impl Spin {
 }
 
 fn generate(folder: &spin::Spin, question: Question) -> Result<Output, String> {
-    let flags: &[&str] = if question.optimised { &[] } else { &AS_WRITTEN };
-    command::run(&mut folder.generate(flags), LIMIT).map_err(|e| e.to_string())
+    let written: &[&str] = if question.optimised { &[] } else { &AS_WRITTEN };
+    let lossy: &[&str] = if question.lossy { &["-m"] } else { &[] };
+    command::run(&mut folder.generate(&[written, lossy].concat()), LIMIT).map_err(|e| e.to_string())
 }
 
 /// Reads what a verifier printed.

@@ -2,6 +2,7 @@
 
 use super::{Edge, Node, StateGraph, place};
 use fabius_base::Span;
+use fabius_program::lossy::lost_send;
 use fabius_program::{Process, Program};
 use fabius_witness::show::statement_text;
 use std::collections::BTreeMap;
@@ -36,7 +37,8 @@ fn add(graph: &mut StateGraph, program: &Program, process: &Process, line_of: &d
             let atomic = if edge.atomic { " (atomic)" } else { "" };
             let (from, to) = (first + at, first + edge.target.0 as usize);
             let drawn = edges.entry((from, to)).or_insert_with(|| Edge::between(from, to));
-            drawn.steps.push(format!("{}{atomic}", statement_text(statement)));
+            let lost = if lost_send(program, id).is_some() { " (lost)" } else { "" };
+            drawn.steps.push(format!("{}{lost}{atomic}", statement_text(statement)));
             drawn.lines.extend(line_of(program.span_of(id)));
         }
     }

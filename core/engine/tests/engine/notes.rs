@@ -1,6 +1,7 @@
 //! What is noted about steps, compared with what it says: on random models, each kind of note stands at exactly those steps
 //! of random runs of which a definition that knows nothing of notes says so.
 
+use fabius_program::lossy::lossy;
 use fabius_program::{
     Action, BlockNode, CLAIM_PID, EdgeId, Expr, Initial, Move, Program, Statement, Type, Variable, meaning::Fault,
 };
@@ -122,7 +123,27 @@ fn compare(program: &Program, wide: &Program, (wanted, before): &(Move, State), 
         (Outcome::Broken { .. }, _) => expect(NoteKind::Wrapped, false)?,
         _ => {}
     }
+    let lost = lost(program, before, *wanted);
+    if !matches!(action, Action::Block(_)) || lost {
+        expect(NoteKind::MessageLost, lost)?;
+    }
     first_option(program, before, *wanted, step)
+}
+
+/// Whether a process that stands before a send to a full channel goes on without it.
+fn lost(program: &Program, before: &State, wanted: Move) -> bool {
+    let own = statement(program, wanted.edge);
+    let beside = program.edges.iter().enumerate().map(|(id, _)| EdgeId(id as u32)).filter(|id| {
+        program.edge(*id).source == program.edge(wanted.edge).source
+            && program.process_of(*id) == program.process_of(wanted.edge)
+            && statement(program, *id).number == own.number
+    });
+    let sends = |id: EdgeId| matches!(first(&statement(program, id).action), Action::Send(_));
+    let mut beside = beside.filter(|id| *id != wanted.edge);
+    beside.any(sends)
+        && !moves(program, &settled(program, before)).successors.iter().any(|(step, _)| {
+            step.pid == wanted.pid && sends(step.edge) && statement(program, step.edge).number == own.number
+        })
 }
 
 /// Of a `d_step`: without the option with which it begins, and without `else`, it can begin just if a note says that it was
@@ -136,7 +157,8 @@ fn first_option(program: &Program, before: &State, wanted: Move, step: &Step) ->
         };
     };
     let (Some(begun), true) = (step.parts.first(), wanted.partner.is_none()) else { return Ok(()) };
-    let Some(at) = block.nodes[0].options.iter().position(|option| option.span == *begun) else { return Ok(()) };
+    // Where messages are lost, a send has two options, of which one at most can be executed.
+    let Some(at) = block.nodes[0].options.iter().rposition(|option| option.span == *begun) else { return Ok(()) };
     let again = step.parts.iter().filter(|part| *part == begun).count() != 1;
     let mut without = program.clone();
     let process = program.process_of(wanted.edge);
@@ -188,6 +210,9 @@ fn check(seed: u64) -> Result<Counts, String> {
     let Some(program) = program(&text, if seed.is_multiple_of(2) { Options::NONE } else { Options::ALL }) else {
         return Ok(counts);
     };
+    // In some of them, channels lose messages.
+    let losing = if seed % 5 < 2 { lossy(&program).ok().flatten() } else { None };
+    let program = losing.map_or(program, |made| Arc::new(made.program));
     let wide = widened(&program);
     let mut dice = Dice::new(seed);
     for _ in 0..RUNS {

@@ -463,8 +463,8 @@ pub(crate) fn line_width(line: &[(Style, String)]) -> usize {
     line.iter().map(|(_, text)| width(text)).sum()
 }
 
-/// Breaks text at spaces into lines that fit, if they can.
-pub(crate) fn wrap(text: &str, room: usize) -> Vec<String> {
+/// Breaks text at spaces into lines of at most `room` characters, if they can be as short; spaces before the first word are left out.
+pub fn wrap(text: &str, room: usize) -> Vec<String> {
     let words: Vec<_> = text.split(' ').map(str::to_owned).collect();
     fill(&words, room, " ")
 }
