@@ -6,9 +6,9 @@ use fabius_base::Cancel;
 use fabius_engine::{Loaded, Settings, strategy, unreadable};
 use fabius_project::files;
 use fabius_supervise::{Timer, Unfinished};
-use fabius_tui::{LaunchOptions, Start, Theme};
+use fabius_tui::{EDITOR_SOCKET, LaunchOptions, Start, Theme};
 use std::io::IsTerminal;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -68,6 +68,7 @@ pub fn run(args: &Explore) -> u8 {
         read: Arc::new(move |cancel| read(&path, &question, &wanted, cancel)),
         theme: theme(args),
         mouse: !args.no_mouse,
+        editor: std::env::var_os(EDITOR_SOCKET).map(PathBuf::from),
         panic_key: std::env::var(PANIC_KEY).ok().filter(|_| cfg!(debug_assertions)).and_then(|key| key.chars().next()),
     };
     match fabius_tui::run(start) {

@@ -351,3 +351,36 @@ fn without_a_terminal_it_says_so() {
     );
     assert!(output.stdout.is_empty());
 }
+
+#[test]
+fn the_editor_that_opened_it_and_the_explorer_show_the_same_step() {
+    use std::io::{BufRead, BufReader, Write};
+    let scratch = Scratch::new().expect("a folder");
+    let file = scratch.file("m.pml", INTERRUPTED);
+    let socket = Path::new(&file).with_extension("sock");
+    let listener = std::os::unix::net::UnixListener::bind(&socket).expect("a socket");
+    let trail = format!("{file}.trail");
+    let checked = Command::new(binary()).args(["check", "--trail", &file]).stdout(Stdio::null()).status();
+    assert_eq!(checked.expect("it runs").code(), Some(1));
+    let socket = socket.display().to_string();
+    let mut terminal = explore_with(Path::new(&file), &["--trail", &trail], &[("FABIUS_EDITOR_SOCKET", &socket)], FULL);
+    let (stream, _) = listener.accept().expect("the explorer");
+    let (mut says, mut hears) = (stream.try_clone().expect("a stream"), BufReader::new(stream).lines());
+    let mut until = |wanted: &str| loop {
+        let line = hears.next().expect("the explorer goes on").expect("a line");
+        if line.ends_with(wanted) {
+            break;
+        }
+    };
+    until(r#""step":0,"run":true}"#);
+    terminal.keys("n");
+    until(r#""step":1,"run":true}"#);
+    // Both are there: the explorer has nothing to say, until it goes on by itself.
+    writeln!(says, "no JSON\n{{\"step\": 999}}\n{{\"step\": 3}}").expect("it reads");
+    terminal.says("step 3 of");
+    terminal.keys("n");
+    until(r#""step":4,"run":true}"#);
+    drop(says);
+    terminal.keys("q");
+    assert!(terminal.ended().success());
+}

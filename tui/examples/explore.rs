@@ -21,6 +21,7 @@ fn main() -> std::io::Result<()> {
         read: Arc::new(read),
         theme: Theme::default(),
         mouse: true,
+        editor: None,
         panic_key: None,
     })
 }

@@ -13,6 +13,7 @@
 //! * [`model`] is plain data; [`update`](mod@update) is the only place that changes it; [`view`](mod@view) draws it and does nothing else.
 //! * [`keys`] is one table: keys are looked up in it, and it prints the line at the bottom, the help, and a section of
 //!   `docs/explorer.md`.
+//! * [`editor_link`] is the connection to the editor that opened the explorer: each shows where the other one is.
 //! * [`run`](mod@run) has the threads. Searches run on threads of their own and tell what they are at ten times a second; the loop
 //!   sleeps until something happens.
 //!
@@ -20,6 +21,7 @@
 
 pub mod background_run;
 pub mod comparison;
+pub mod editor_link;
 pub mod graph;
 pub mod keys;
 pub mod layout;
@@ -35,6 +37,7 @@ pub mod watch;
 mod terminal;
 mod work;
 
+pub use editor_link::VARIABLE as EDITOR_SOCKET;
 pub use model::LaunchOptions;
 pub use run::{Reader, Start, run};
 pub use terminal::{columns, give_back};

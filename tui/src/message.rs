@@ -49,6 +49,8 @@ pub enum Message {
     Written(PathBuf, Result<(), String>),
     /// The editor was closed.
     Edited(Result<(), String>),
+    /// The editor that opened the explorer shows this step of the run.
+    ShowStep(usize),
     /// Somebody wants the program to end.
     Terminate,
     /// The program was suspended, and goes on.

@@ -123,6 +123,19 @@ impl Cursor {
         self.keep(count, height);
     }
 
+    /// Where a key moves the mark that moves it in every list; a page has `rows` entries.
+    pub fn moved(&self, key: Option<&str>, count: usize, rows: usize) -> Option<usize> {
+        match key? {
+            "up" | "k" => Some(self.at.saturating_sub(1)),
+            "down" | "j" => Some(self.at + 1),
+            "pgup" | "ctrl-u" => Some(self.at.saturating_sub(rows)),
+            "pgdn" | "ctrl-d" => Some(self.at + rows),
+            "home" | "g" => Some(0),
+            "end" | "G" => Some(count),
+            _ => None,
+        }
+    }
+
     /// Scrolls so that the mark is in sight.
     pub fn keep(&mut self, count: usize, height: usize) {
         let height = height.max(1);
@@ -353,6 +366,11 @@ pub struct Model {
     pub before: Option<Before>,
     /// The state of the tree whose run is to be shown beside another one.
     pub chosen: Option<fabius_explore::NodeId>,
+    /// The states of the run that the explorer was opened with, from the initial one on, as long as the text is the same; claims' moves
+    /// included.
+    pub linked: Option<Vec<fabius_explore::NodeId>>,
+    /// The step that the editor told to show last, until that is done.
+    pub told_to_show: Option<usize>,
     /// The mouse is ours.
     pub mouse: bool,
     /// The number of the work that runs, or ran last.
@@ -416,6 +434,8 @@ impl Model {
             known: Known::default(),
             before: None,
             chosen: None,
+            linked: None,
+            told_to_show: None,
             mouse: true,
             work: 0,
             check: 0,

@@ -1,6 +1,7 @@
 //! The loop: what happens outside becomes messages, what is to be done outside is done, the screen is drawn at most
 //! thirty times a second, and not at all while nothing happens.
 
+use crate::editor_link::EditorLink;
 use crate::message::{Effect, Message};
 use crate::model::{LaunchOptions, Model};
 use crate::terminal::{self, Guard};
@@ -39,6 +40,8 @@ pub struct Start {
     pub theme: Theme,
     /// The mouse is taken.
     pub mouse: bool,
+    /// Where the editor listens that opens the explorer.
+    pub editor: Option<PathBuf>,
     /// Only for tests: panic when this key is pressed.
     pub panic_key: Option<char>,
 }
@@ -61,7 +64,8 @@ pub fn run(start: Start) -> io::Result<()> {
     listen_to_signals(&send)?;
     input.listen(&send, start.panic_key);
     let files = watch_file(&model.launch.path, &send);
-    let mut outside = Outside { send: send.clone(), read: start.read, work: Work::new(send), input };
+    let editor = start.editor.as_deref().and_then(|socket| EditorLink::open(socket, &send));
+    let mut outside = Outside { send: send.clone(), read: start.read, work: Work::new(send), input, editor };
     outside.load();
     let ended = pictures(&mut model, &mut screen, &receive, &mut outside);
     outside.work.cancel();
@@ -117,6 +121,9 @@ fn pictures(
         }
         terminal::draw(screen, |frame| view(model, frame))?;
         drawn = Instant::now();
+        if outside.editor.as_mut().is_some_and(|editor| !editor.tell(model)) {
+            outside.editor = None;
+        }
     }
 }
 
@@ -126,6 +133,8 @@ struct Outside {
     read: Reader,
     work: Work,
     input: Input,
+    /// The editor that opened the explorer.
+    editor: Option<EditorLink>,
 }
 
 impl Outside {

@@ -4,7 +4,8 @@ import * as vscode from "vscode";
 import type { StepThrough } from "./debug";
 import type { Executions } from "./executions";
 import type { GraphPanels } from "./graphPanel";
-import type { Mutants } from "./mutants";
+import { showUnnoticed } from "./mutants";
+import { ExplorerLink, VARIABLE } from "./pure/explorerLink";
 import type { PropertyStatus, Which } from "./protocol";
 import { short, sign } from "./pure/words";
 import type { Runs } from "./runs";
@@ -51,12 +52,11 @@ interface House {
   panels: TracePanels;
   executions: Executions;
   graphs: GraphPanels;
-  mutants: Mutants;
   runs: Runs;
   stepThrough: StepThrough;
 }
 
-export function commands({ context, store, server, panels, executions, graphs, mutants, runs, stepThrough }: House): vscode.Disposable {
+export function commands({ context, store, server, panels, executions, graphs, runs, stepThrough }: House): vscode.Disposable {
   const texts = new Map<string, string>();
   const registered: vscode.Disposable[] = [
     vscode.workspace.registerTextDocumentContentProvider(SCHEME, {
@@ -100,11 +100,11 @@ export function commands({ context, store, server, panels, executions, graphs, m
     if (found) await explain(server, texts, about.uri, found);
   });
   on("fabius.compareRuns", (about) => compareRuns(server, texts, about));
-  on("fabius.showUnnoticed", ({ uri }) => mutants.show(uri));
+  on("fabius.showUnnoticed", ({ uri }) => showUnnoticed(server, uri));
   on("fabius.showGraph", ({ uri }) => graphs.show(uri));
   on("fabius.showExecutions", ({ uri }) => executions.show(uri));
   on("fabius.showExecutionsWithLaps", ({ uri }) => executions.countWithLaps(uri));
-  on("fabius.explore", (about) => explore(context, store, runs, about));
+  on("fabius.explore", (about) => explore({ context, store, runs, panels }, about));
   registered.push(
     vscode.commands.registerCommand("fabius.restartServer", () => server.restart()),
     vscode.commands.registerCommand("fabius.openExample", () => openExample(context)),
@@ -113,13 +113,16 @@ export function commands({ context, store, server, panels, executions, graphs, m
   return vscode.Disposable.from(...registered);
 }
 
-/** The terminal explorer, on the very run that the editor shows; on the model alone where there is none. */
-async function explore(context: vscode.ExtensionContext, store: Store, runs: Runs, about: Target): Promise<void> {
+/** The terminal explorer, on the very run that the editor shows; on the model alone where there is none. Where there are sockets for it, each
+ *  of both shows the step that the other one is at. */
+async function explore({ context, store, runs, panels }: Pick<House, "context" | "store" | "runs" | "panels">, about: Target): Promise<void> {
   const { uri, counterexample } = about;
   const property = about.property ?? store.counterexample(uri)?.name;
   const run = property === undefined ? undefined : await runs.save({ uri: uri.toString(), property, counterexample });
   const folder = vscode.workspace.getWorkspaceFolder(uri);
   const defines = vscode.workspace.getConfiguration("fabius", uri).get<string[]>("defines", []);
+  const which = { uri: uri.toString(), property, counterexample };
+  const link = await ExplorerLink.open((shown) => { panels.showPlace(which, shown); });
   const terminal = vscode.window.createTerminal({
     name: "Fabius Explorer",
     shellPath: serverPath(context),
@@ -133,8 +136,19 @@ async function explore(context: vscode.ExtensionContext, store: Store, runs: Run
     iconPath: new vscode.ThemeIcon("telescope"),
     location: vscode.TerminalLocation.Editor,
     ...(folder ? { cwd: folder.uri } : {}),
+    ...(link ? { env: { [VARIABLE]: link.socket } } : {}),
   });
   terminal.show();
+  if (!link) return;
+  const moves = panels.onMove(({ which: { uri, property: of, run: other, counterexample: index }, at }) => {
+    if (at && uri === which.uri && of === property && other === undefined && (index ?? 0) === (counterexample ?? 0)) link.show(at.step);
+  });
+  const closed = vscode.window.onDidCloseTerminal((one) => {
+    if (one !== terminal) return;
+    moves.dispose();
+    closed.dispose();
+    void link.dispose();
+  });
 }
 
 /** Waits until something is known about a model that was only just opened. */

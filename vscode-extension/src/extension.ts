@@ -7,7 +7,6 @@ import { Decorations } from "./decorations";
 import { FalseParts } from "./falseParts";
 import { Executions } from "./executions";
 import { GraphPanels } from "./graphPanel";
-import { Mutants } from "./mutants";
 import { Runs } from "./runs";
 import { Server } from "./server";
 import { statusItem } from "./statusItem";
@@ -26,7 +25,6 @@ export interface Api {
   panels: TracePanels;
   executions: Executions;
   graphs: GraphPanels;
-  mutants: Mutants;
   falseParts: FalseParts;
   /** How long `activate` took, in milliseconds. */
   activation: number;
@@ -51,7 +49,6 @@ export function activate(context: vscode.ExtensionContext): Api {
   const panels = new TracePanels(context, server, store);
   const executions: Executions = new Executions(server, panels, store);
   const graphs = new GraphPanels(context, server, store, panels);
-  const mutants = new Mutants(server);
   const falseParts = new FalseParts(server, panels);
   const tree = vscode.window.createTreeView("fabius.properties", { treeDataProvider: new PropertyTree(store) });
   context.subscriptions.push(
@@ -62,18 +59,17 @@ export function activate(context: vscode.ExtensionContext): Api {
     panels,
     executions,
     graphs,
-    mutants,
     falseParts,
     tree,
     statusItem(store),
     debugging(context, store, runs),
-    commands({ context, store, server, panels, executions, graphs, mutants, runs, stepThrough }),
+    commands({ context, store, server, panels, executions, graphs, runs, stepThrough }),
     vscode.workspace.onDidCloseTextDocument((document) => { store.forget(document.uri); }),
   );
   void vscode.commands.executeCommand("setContext", "fabius.active", true);
   // The editor goes on before the server starts. What goes wrong there is told there.
   setImmediate(() => { server.start().catch(() => undefined); });
-  return { store, server, decorations, tests, panels, executions, graphs, mutants, falseParts, activation: performance.now() - began };
+  return { store, server, decorations, tests, panels, executions, graphs, falseParts, activation: performance.now() - began };
 }
 
 /** Code lenses and fixes carry the server's commands; some of them are better carried out here. */
@@ -85,6 +81,10 @@ function carryOut(stepThrough: StepThrough, executions: Executions, name: string
   }
   if (name === "fabius.sweep") {
     void executions.sweep(about as { uri: string; lines: number[] });
+    return true;
+  }
+  if (name === "fabius.mutants") {
+    void vscode.commands.executeCommand("fabius.showUnnoticed", vscode.Uri.parse(about.uri));
     return true;
   }
   if (name === "fabius.stuck") {

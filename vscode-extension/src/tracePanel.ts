@@ -5,6 +5,7 @@ import * as path from "node:path";
 import * as vscode from "vscode";
 import type { DebuggerEvents, DebuggerRequests } from "./debugMessages";
 import type { ExportFormat, StateAfter, Step, Which } from "./protocol";
+import type { Shown } from "./pure/explorerLink";
 import { page } from "./pure/page";
 import { flat, folded, stepOnLine, type TraceData } from "./pure/trace";
 import type { Server } from "./server";
@@ -201,6 +202,17 @@ export class TracePanels implements vscode.Disposable {
     const editor = await vscode.window.showTextDocument(uri, { viewColumn, preserveFocus, selection: range });
     this.unmark();
     editor.setDecorations(this.highlight, [range]);
+  }
+
+  /** Shows where a terminal explorer is: the line, where the model is to be seen, and the step, if it is one of this counterexample. */
+  showPlace(which: Which, { line, step, run }: Shown): void {
+    if (run) this.open.get(keyOf(which))?.select(step);
+    const editor = vscode.window.visibleTextEditors.find(({ document }) => document.uri.toString() === which.uri);
+    if (!editor || editor.document.lineCount < line) return;
+    const { range } = editor.document.lineAt(line - 1);
+    this.unmark();
+    editor.setDecorations(this.highlight, [range]);
+    editor.revealRange(range, vscode.TextEditorRevealType.InCenterIfOutsideViewport);
   }
 
   private unmark(): void {

@@ -84,13 +84,21 @@ pub struct Value {
 impl ProcessView {
     /// Why it cannot move, and who could change that, in a sentence each.
     pub fn sentences(&self, names: &dyn Fn(u8) -> String) -> Vec<String> {
-        let reasons = self.status.waiting.iter().map(|waiting| {
+        let who = |waiting: &Waiting| -> String {
             let waits = self.waits.iter().filter(|wait| wait.edge == waiting.edge && wait.text == waiting.text);
-            let who: String = waits.filter_map(|wait| Some(format!("; {}", wait.forecast(names)?))).collect();
-            match waiting.reason {
-                Reason::Executable => format!("at `{}`, which can be executed", waiting.text),
-                _ => format!("{}{who}", waiting.sentence()),
-            }
+            waits.filter_map(|wait| Some(format!("; {}", wait.forecast(names)?))).collect()
+        };
+        if let [first, others @ ..] = self.status.waiting.as_slice()
+            && matches!(first.reason, Reason::NotProvided { .. })
+            && others.iter().all(|other| other.reason == first.reason)
+        {
+            // It keeps the process from every statement, so it is told once.
+            let at: Vec<String> = self.status.waiting.iter().map(|waiting| format!("`{}`", waiting.text)).collect();
+            return vec![format!("at {} because {}{}", at.join(" or "), first.reason.sentence(), who(first))];
+        }
+        let reasons = self.status.waiting.iter().map(|waiting| match waiting.reason {
+            Reason::Executable => format!("at `{}`, which can be executed", waiting.text),
+            _ => format!("{}{}", waiting.sentence(), who(waiting)),
         });
         reasons.collect()
     }

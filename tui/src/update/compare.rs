@@ -99,16 +99,12 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) {
     let rows = rows_of(model);
     let Some(Overlay::Comparison(comparison)) = &mut model.overlay else { return };
     let (at, count) = (comparison.cursor.at, comparison.rows.len());
-    let to = match keys::name(&key).as_deref() {
-        Some("up" | "k") => at.saturating_sub(1),
-        Some("down" | "j") => at + 1,
-        Some("pgup" | "ctrl-u") => at.saturating_sub(rows),
-        Some("pgdn" | "ctrl-d") => at + rows,
-        Some("home" | "g") => 0,
-        Some("end" | "G") => count,
-        Some("n") => comparison.next_difference(false).unwrap_or(at),
-        Some("N" | "p") => comparison.next_difference(true).unwrap_or(at),
-        Some("enter") => return enter(model),
+    let name = keys::name(&key);
+    let to = match (comparison.cursor.moved(name.as_deref(), count, rows), name.as_deref()) {
+        (Some(to), _) => to,
+        (None, Some("n")) => comparison.next_difference(false).unwrap_or(at),
+        (None, Some("N" | "p")) => comparison.next_difference(true).unwrap_or(at),
+        (None, Some("enter")) => return enter(model),
         _ => {
             model.overlay = None;
             return;

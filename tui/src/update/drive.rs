@@ -536,12 +536,23 @@ pub(super) fn opened(model: &mut Model, path: &Path, text: Result<String, String
     });
     match read {
         Ok((walk, told)) => {
+            let is_launched = model.launch.trail.as_deref() == Some(path);
+            model.linked = is_launched.then(|| walk.line().to_vec());
             model.session = Some(Session::new(walk));
             model.chosen = None;
             arrived(model);
             model.say(Tone::Good, format!("{name}: {told}"));
         }
         Err(why) => model.say(Tone::Bad, format!("{name}: {why}")),
+    }
+}
+
+/// The editor shows a step of the run that the explorer was opened with.
+pub(super) fn show_step(model: &mut Model, step: usize) {
+    let (Some(session), Some(run)) = (&model.session, &model.linked) else { return };
+    if let Some(node) = run.iter().rev().find(|node| session.walk.number(**node) == step).copied() {
+        model.told_to_show = Some(step);
+        go(model, node);
     }
 }
 

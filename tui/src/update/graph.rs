@@ -32,20 +32,15 @@ pub(super) fn press(model: &mut Model, key: KeyEvent) {
     let Some(Overlay::Graph(view)) = &mut model.overlay else { return };
     let (at, count) = (view.cursor.at, view.graph.graph.nodes.len());
     let name = keys::name(&key);
-    let to = match name.as_deref() {
-        Some("up" | "k") => at.saturating_sub(1),
-        Some("down" | "j") => at + 1,
-        Some("pgup" | "ctrl-u") => at.saturating_sub(rows),
-        Some("pgdn" | "ctrl-d") => at + rows,
-        Some("home" | "g") => 0,
-        Some("end" | "G") => count,
-        Some("n") => view.on_run.range(at + 1..).next().copied().unwrap_or(at),
-        Some("N") => view.on_run.range(..at).next_back().copied().unwrap_or(at),
-        Some("h") => view.here.unwrap_or(at),
-        Some("p" | "left" | "backspace") => view.trail.pop().unwrap_or(at),
-        Some("right") => along(view, 0),
-        Some("enter") => return enter(model),
-        Some(digit) if digit.len() == 1 && ("1"..="9").contains(&digit) => {
+    let to = match (view.cursor.moved(name.as_deref(), count, rows), name.as_deref()) {
+        (Some(to), _) => to,
+        (None, Some("n")) => view.on_run.range(at + 1..).next().copied().unwrap_or(at),
+        (None, Some("N")) => view.on_run.range(..at).next_back().copied().unwrap_or(at),
+        (None, Some("h")) => view.here.unwrap_or(at),
+        (None, Some("p" | "left" | "backspace")) => view.trail.pop().unwrap_or(at),
+        (None, Some("right")) => along(view, 0),
+        (None, Some("enter")) => return enter(model),
+        (None, Some(digit)) if digit.len() == 1 && ("1"..="9").contains(&digit) => {
             along(view, usize::from(digit.as_bytes()[0] - b'1'))
         }
         _ => {

@@ -50,6 +50,7 @@ pub fn update(model: &mut Model, message: Message) -> Vec<Effect> {
         Message::Written(path, Err(why)) => model.say(Tone::Bad, format!("{} was not saved: {why}", path.display())),
         Message::Edited(Ok(())) => effects.push(Effect::Load),
         Message::Edited(Err(why)) => model.say(Tone::Bad, why),
+        Message::ShowStep(step) => drive::show_step(model, step),
         Message::Terminate => quit(model, &mut effects),
         Message::Continued => {}
     }

@@ -8,7 +8,7 @@ use crate::session::Session;
 use crate::view::CLAIM_FIRST;
 use fabius_explore::{Hold, Role, Until};
 use fabius_witness::ProcessStatus;
-use ratatui::crossterm::event::{KeyCode, KeyEvent};
+use ratatui::crossterm::event::KeyEvent;
 use std::ops::Range;
 
 /// Rows of a popup that are always in sight.
@@ -16,10 +16,10 @@ const ROWS: usize = 8;
 
 pub(super) fn press(model: &mut Model, key: KeyEvent) {
     let Some(Overlay::Popup(popup)) = &mut model.overlay else { return };
-    match key.code {
-        KeyCode::Up | KeyCode::Char('k') => popup.cursor.go(popup.cursor.at.saturating_sub(1), popup.lines.len(), ROWS),
-        KeyCode::Down | KeyCode::Char('j') => popup.cursor.go(popup.cursor.at + 1, popup.lines.len(), ROWS),
-        KeyCode::Enter => {
+    let (name, count) = (keys::name(&key), popup.lines.len());
+    match (popup.cursor.moved(name.as_deref(), count, ROWS), name.as_deref()) {
+        (Some(to), _) => popup.cursor.go(to, count, ROWS),
+        (None, Some("enter")) => {
             let target = popup.lines.get(popup.cursor.at).and_then(|(_, node)| *node);
             model.overlay = None;
             if let Some(node) = target {

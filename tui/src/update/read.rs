@@ -61,6 +61,7 @@ fn forget(model: &mut Model, effects: &mut Vec<Effect>) {
     model.known = Known::default();
     (model.frozen, model.seeking, model.next_other) = (None, None, 0);
     model.chosen = None;
+    model.linked = None;
     if matches!(model.overlay, Some(Overlay::Popup(_) | Overlay::Comparison(_) | Overlay::Graph(_))) {
         model.overlay = None;
     }
