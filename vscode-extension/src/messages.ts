@@ -985,6 +985,8 @@ export type Settings = {
   quickMilliseconds?: number,
   /** Time of the deep search, in seconds. */
   deepSeconds?: number,
+  /** The same where the computer runs on its battery, if that is less. */
+  batterySeconds?: number,
   /** Memory of a search, in mebibytes. */
   memoryMebibytes?: number,
   /** Whether the reachable states are looked at for hints. */

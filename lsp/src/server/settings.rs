@@ -19,6 +19,8 @@ pub struct Settings {
     pub quick_milliseconds: Option<u64>,
     /// Time of the deep search, in seconds.
     pub deep_seconds: Option<f64>,
+    /// The same where the computer runs on its battery, if that is less.
+    pub battery_seconds: Option<f64>,
     /// Memory of a search, in mebibytes.
     pub memory_mebibytes: Option<u64>,
     /// Whether the reachable states are looked at for hints.
@@ -62,6 +64,9 @@ impl Settings {
         }
         if let Some(time) = self.deep_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
             options.budget.deep = time;
+        }
+        if let Some(time) = self.battery_seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()) {
+            options.budget.battery = time;
         }
         if let Some(mebibytes) = self.memory_mebibytes {
             options.budget.memory_bytes = mebibytes.saturating_mul(1 << 20);

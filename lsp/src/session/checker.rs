@@ -10,7 +10,7 @@ use super::unread::UnreadText;
 use super::work;
 use super::workspace::{WorkspaceFindings, WorkspaceRequest};
 use fabius_base::{Cancel, StopReason};
-use fabius_supervise::{Clock, Task, Unfinished, Voice, begin};
+use fabius_supervise::{Clock, Task, Unfinished, Voice, begin, manners};
 use std::collections::VecDeque;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
@@ -67,7 +67,7 @@ impl Going {
 #[derive(Debug)]
 pub enum Ended {
     /// It is done; this was the job, if it is known.
-    Done(Option<Job>),
+    Done(Option<Box<Job>>),
     /// It gave way, and waits for its turn to begin again: what it says of itself does not count.
     GaveWay,
 }
@@ -266,7 +266,7 @@ impl Checker {
             self.waiting.insert(first.unwrap_or(self.waiting.len()), (run, job));
             Ended::GaveWay
         } else {
-            Ended::Done(Some(job))
+            Ended::Done(Some(Box::new(job)))
         };
         self.pump();
         ended
@@ -316,7 +316,11 @@ impl Checker {
                 event_sink(event)
             }
         });
+        let gives_way = matches!(job.work.lane(), Lane::Search | Lane::Background);
         let work = move || {
+            if gives_way {
+                manners::lower_priority();
+            }
             let done = panic::catch_unwind(AssertUnwindSafe(|| work::execute(run, &theirs, (&stop, &time), &heard)));
             done.unwrap_or_else(|panic| CheckEventKind::failed(&theirs.work, said(&*panic)))
         };

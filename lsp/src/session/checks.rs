@@ -9,6 +9,7 @@ use super::reading::Reading;
 use super::results::Results;
 use super::{Notice, Session, results};
 use fabius_engine::{Fairness, Goal, Outcome, SAFETY, boundary};
+use fabius_supervise::manners;
 use std::sync::Arc;
 
 impl Session {
@@ -128,7 +129,7 @@ impl Session {
             searched: Arc::clone(&running.searched),
             work: Work::Check(tier, property.clone()),
             seen,
-            budget: document.options.budget,
+            budget: document.options.budget.now(manners::on_battery()),
             scheduler: document.options.scheduler.clone(),
             demands: Demands { fairness: document.fairness(&property), leave_out: document.leave_out.clone() },
         };
@@ -174,7 +175,7 @@ impl Session {
             CheckEventKind::Event(_) => None,
             CheckEventKind::Sweeping(so_far) => return self.sweep_goes_on(event.run, *so_far),
             _ => match self.checker.finished(event.run) {
-                Ended::Done(job) => job,
+                Ended::Done(job) => job.map(|job| *job),
                 Ended::GaveWay => {
                     self.begins_again(event.run);
                     return Vec::new();

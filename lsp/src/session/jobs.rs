@@ -120,6 +120,8 @@ pub struct Budget {
     pub quick: Duration,
     /// Time for all deeper tiers, for each property.
     pub deep: Duration,
+    /// Time for all deeper tiers where the computer runs on its battery, if that is less.
+    pub battery: Duration,
     /// Time for what nobody waits for: surveys and trials.
     pub background: Duration,
     /// Memory of a search.
@@ -131,6 +133,7 @@ impl Default for Budget {
         Self {
             quick: Duration::from_millis(250),
             deep: Duration::from_secs(60),
+            battery: Duration::from_secs(10),
             background: Duration::from_secs(2),
             memory_bytes: 1 << 30,
         }
@@ -208,6 +211,13 @@ pub struct Demands {
     pub fairness: Fairness,
     /// It is not to go on from states in which this is true.
     pub leave_out: Option<String>,
+}
+
+impl Budget {
+    /// What a run may use that begins now.
+    pub fn now(self, on_battery: bool) -> Self {
+        Self { deep: if on_battery { self.deep.min(self.battery) } else { self.deep }, ..self }
+    }
 }
 
 /// How long work may take. Where safety has one tier more after the deep one, that has its share of the time.

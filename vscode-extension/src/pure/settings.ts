@@ -7,6 +7,7 @@ export const SERVER_SETTINGS = [
   "check",
   "quickMilliseconds",
   "deepSeconds",
+  "batterySeconds",
   "memoryMebibytes",
   "hints",
   "defines",

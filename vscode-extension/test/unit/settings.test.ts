@@ -21,6 +21,7 @@ test("every setting that the server reads is sent, and can be made", async () =>
     check: true,
     quickMilliseconds: true,
     deepSeconds: true,
+    batterySeconds: true,
     memoryMebibytes: true,
     hints: true,
     scheduler: true,
