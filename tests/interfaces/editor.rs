@@ -16,6 +16,7 @@ mod features;
 mod latency;
 mod leave_out;
 mod models;
+mod mutants;
 mod neovim;
 mod queue;
 mod ribbon;

@@ -1,7 +1,7 @@
 //! What is wrong with a model: findings about its text, and what checks found out, each at its place.
 
 use super::place::Place;
-use super::{deadlocks, schedules};
+use super::{deadlocks, mutants, schedules};
 use crate::session::Document;
 use crate::session::reading::Reading;
 use crate::session::replay::Replayed;
@@ -10,6 +10,7 @@ use fabius_base::{Code, Finding, Severity, SourceMap, Span};
 use fabius_engine::report::original_note;
 use fabius_engine::words::counted;
 use fabius_engine::{Counterexample, Fairness, SAFETY, Verdict};
+use fabius_mutation::report::{MutantOutcome, MutationReport};
 use fabius_witness::{Changed, RunFairness, Step, Trace};
 use std::ops::Range;
 
@@ -91,6 +92,7 @@ pub fn diagnostics(name: &str, document: &Document, reading: &Reading) -> Vec<Di
         }
     }
     found.extend(deadlocks::hints(name, document, reading));
+    found.extend(document.mutants().into_iter().flat_map(|report| unnoticed(reading, report)));
     found.extend(document.misconfigured().map(|wrong| misconfigured(name, &wrong)));
     let missing = document.options.missing_models.iter();
     found.extend(missing.map(|why| {
@@ -98,6 +100,21 @@ pub fn diagnostics(name: &str, document: &Document, reading: &Reading) -> Vec<Di
         Diagnostic { level: Level::Warning, code: Code::NoSuchModel.as_str(), message, ..misconfigured(name, "") }
     }));
     sorted(found)
+}
+
+/// The changes of the model that no property notices.
+fn unnoticed(reading: &Reading, report: &MutationReport) -> impl Iterator<Item = Diagnostic> {
+    let survived = report.mutants.iter().filter(|mutant| mutant.outcome == MutantOutcome::Survived);
+    survived.map(|mutant| Diagnostic {
+        place: Place::of(reading.map(), mutant.span),
+        level: Level::Information,
+        code: Code::Unnoticed.as_str(),
+        message: mutants::message(mutant),
+        related: Vec::new(),
+        of_check: true,
+        faded: false,
+        counterexample: None,
+    })
 }
 
 /// A violation that was expected is no error.

@@ -2,6 +2,7 @@
 
 use super::place::View;
 use crate::session::costs::KeptCosts;
+use crate::session::mutants::KeptMutants;
 use crate::session::results::Known;
 use crate::session::sweeps::{KeptSweep, SweepProgress};
 use crate::session::{Document, Running};
@@ -30,6 +31,8 @@ pub enum Click {
     StopSweep(usize),
     /// It is computed what states are spent on.
     Costs,
+    /// Changes of the model are checked, to see which no property notices.
+    Mutants,
     /// Nothing.
     Nothing,
 }
@@ -94,6 +97,7 @@ pub fn lenses(view: View<'_>, document: &Document, ahead: Option<usize>, follows
         }
     }
     found.extend(of_costs(document, own.iter().map(|&id| index.symbol(id))));
+    found.extend(of_mutants(document, own.iter().map(|&id| index.symbol(id))));
     found.extend(
         super::sweeps::written(view).flat_map(|(sweep, range)| of_sweep(view, document, (sweep, &range), follows)),
     );
@@ -130,6 +134,23 @@ fn of_costs<'s>(document: &Document, outer: impl Iterator<Item = &'s Symbol>) ->
         None => {}
     }
     found
+}
+
+/// How strong the properties are, or what begins to find that out once one of them is proved.
+fn of_mutants<'s>(document: &Document, outer: impl Iterator<Item = &'s Symbol>) -> Option<Lens> {
+    let processes = outer.filter(|symbol| is_process(symbol.kind));
+    let first = processes.min_by_key(|symbol| symbol.definition.start)?;
+    let range = first.definition.start as usize..first.definition.end as usize;
+    let proved = |known: &Known| !known.stale && known.report.verdict == Verdict::Holds;
+    let (title, click) = match document.asked.mutants.as_ref().filter(|kept| !kept.origin.stale) {
+        Some(KeptMutants { found: None, .. }) => ("checking changes of the model …".to_owned(), Click::Nothing),
+        Some(KeptMutants { found: Some(report), .. }) => (super::mutants::sentence(report), Click::Nothing),
+        None if document.results.known.iter().any(proved) => {
+            ("▶ how strong are the properties?".to_owned(), Click::Mutants)
+        }
+        None => return None,
+    };
+    Some(Lens { range, title, click })
 }
 
 /// What the check of a document does about a property, and what somebody may do about that.

@@ -52,6 +52,7 @@ pub fn lenses(server: &mut State, params: &lsp::CodeLensParams) -> Option<Vec<ls
                 (name, Some(json(LinesParams { uri, lines: vec![line] })))
             }
             Click::Costs => ("fabius.costs", Some(json(ModelParams { uri }))),
+            Click::Mutants => ("fabius.mutants", Some(json(ModelParams { uri }))),
             Click::Nothing => ("", None),
         };
         let command = Some(command(&lens.title, name, params));

@@ -173,7 +173,11 @@ pub fn begin(server: &mut State, request: &SearchRequest) -> Result<Option<RunId
             server.show(vec![Notice::Hints(model)]);
             Ok(Some(run))
         }
-        SearchRequest::Mutants(_) => session.mutants(&model).map(Some).ok_or_else(not_open),
+        SearchRequest::Mutants(_) => {
+            let run = session.mutants(&model).ok_or_else(not_open)?;
+            server.show(vec![Notice::Hints(model)]);
+            Ok(Some(run))
+        }
         SearchRequest::Draw(DrawParams { by, automata, .. }) => {
             if *automata && by.is_some() {
                 return Err(wrong("automata are not put together: `by` goes with the state graph"));

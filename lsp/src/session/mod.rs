@@ -15,6 +15,7 @@ pub mod fix_validations;
 mod halted;
 pub mod jobs;
 pub mod look_around;
+pub mod mutants;
 pub mod questions;
 pub mod queue;
 pub mod reading;

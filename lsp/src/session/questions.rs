@@ -1,27 +1,24 @@
 //! Questions about a model that somebody waits for and that take a search: executions, contexts, deadlocks at a line.
 
-use super::costs;
 use super::jobs::{Job, RunId, Searched, Work, memory_max};
 use super::runs::{Found, KeptExecutions, KeptRun, Origin, Shared};
 use super::sweeps::{SweepProgress, sweep};
 use super::unread::UnreadText;
 use super::{Notice, Session};
+use super::{costs, mutants};
 use fabius_analysis::Line;
 use fabius_analysis::cost::Costs;
 use fabius_analysis::state_graph::{DRAWN_NODES_MAX, Grouping, STATES_MAX, StateGraph, automata, state_graph, svg};
 use fabius_analysis::stuck::{NotAsked, Stuck, StuckRequest, stuck};
 use fabius_base::{Cancel, Limits};
-use fabius_engine::Settings;
 use fabius_engine::contexts::{ContextsReport, ContextsRequest, NotJudged, contexts};
-use fabius_engine::settings::ThreadCount;
 use fabius_engine::sweep::{Cell, Parameter, Prediction};
 use fabius_engine::words::counted;
 use fabius_executions::{Counted, ExecutionsReport, ExecutionsRequest, ListedExecution, NotCounted, TreeBranch};
 use fabius_mutation::report::MutationReport;
-use fabius_mutation::{MutationContext, MutationRequest, mutation};
 use fabius_supervise::memory;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Nodes explored to count executions.
 const NODES_MAX: u64 = 1_000_000;
@@ -44,11 +41,6 @@ pub struct Bounds {
     /// The number of steps after which they are cut off.
     pub within: Option<u32>,
 }
-
-/// This many mutants are checked, …
-const MUTANTS_MAX: usize = 200;
-/// … each for so long.
-const MUTANT_TIME_MAX: Duration = Duration::from_secs(5);
 
 /// What is asked.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -130,23 +122,8 @@ pub(super) fn answer(job: &Job, question: &Question, cancel: &Cancel, tell: &mut
         Question::StateGraph(grouping) => draw(job, Some(grouping), cancel),
         Question::Automata => draw(job, None, cancel),
         Question::Costs => costs::answer(job, cancel),
-        Question::Mutants => mutants(job, cancel),
+        Question::Mutants => mutants::answer(job, cancel),
         Question::Sweep(text, parameters) => sweep(job, text, parameters, cancel, tell),
-    }
-}
-
-fn mutants(job: &Job, cancel: &Cancel) -> Answer {
-    let began = Instant::now();
-    let limits = Limits { memory_bytes_max: Some(memory_max(job)), ..Limits::default() };
-    let settings = Settings { limits, threads: ThreadCount::of_half_the_machine(), ..Settings::default() };
-    let request = MutationRequest { settings, per_mutant: Some(MUTANT_TIME_MAX), limit: MUTANTS_MAX, seed: 0 };
-    let mut context = MutationContext { cancel, now: &|| began.elapsed(), observe: &mut |_, _| {} };
-    match mutation(&job.loaded, &request, &mut context) {
-        None => faulty(),
-        Some(report) => match report.internal_error.clone() {
-            Some(why) => Answer::Failed(why),
-            None => Answer::Mutants(Box::new(report)),
-        },
     }
 }
 
@@ -179,7 +156,7 @@ fn nothing_counted() -> Answer {
     Answer::Refused("no executions were counted".to_owned())
 }
 
-fn faulty() -> Answer {
+pub(super) fn faulty() -> Answer {
     Answer::Refused("the model is faulty".to_owned())
 }
 
@@ -279,16 +256,12 @@ impl Session {
         self.ask(name, grouping.map_or(Question::Automata, Question::StateGraph))
     }
 
-    /// Asks which changes of a document no property notices.
-    pub fn mutants(&mut self, name: &str) -> Option<RunId> {
-        self.ask(name, Question::Mutants)
-    }
-
     /// A question was answered; runs that come with it are kept.
     pub(super) fn answered(&mut self, run: RunId, job: &Job, answer: Option<Answer>) -> Vec<Notice> {
         let Work::Ask(question) = &job.work else { return Vec::new() };
         let mut notices = self.swept(run, job, answer.as_ref());
         notices.extend(self.costs_known(run, job, answer.as_ref()));
+        notices.extend(self.mutants_known(run, job, answer.as_ref()));
         if let Some(Answer::Failed(why)) = &answer {
             notices.push(Notice::Failed(job.document.clone(), why.clone()));
         }

@@ -6,6 +6,7 @@
 use super::costs::KeptCosts;
 use super::edits::{self, Edit};
 use super::jobs::RunId;
+use super::mutants::KeptMutants;
 use super::reading::Reading;
 use super::sweeps::KeptSweep;
 use fabius_base::Span;
@@ -129,6 +130,8 @@ pub struct Asked {
     pub executions: Option<KeptExecutions>,
     /// What its states are spent on.
     pub costs: Option<KeptCosts>,
+    /// Which changes no property notices.
+    pub mutants: Option<KeptMutants>,
     /// What came of the values of macros that comments name.
     pub sweeps: Vec<KeptSweep>,
     runs: VecDeque<KeptRun>,
@@ -140,6 +143,7 @@ impl Asked {
         let executions = self.executions.iter_mut().map(|kept| &mut kept.origin);
         executions
             .chain(self.costs.iter_mut().map(|kept| &mut kept.origin))
+            .chain(self.mutants.iter_mut().map(|kept| &mut kept.origin))
             .chain(self.runs.iter_mut().map(|run| &mut run.origin))
             .for_each(|origin| origin.follow(reading, edits));
     }
