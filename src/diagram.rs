@@ -52,6 +52,10 @@ pub fn check_flags(args: &Check) -> Result<(), String> {
         _ if args.plot && (args.events || !args.formats.is_text()) => Err(
             "--plot draws into the text for people, which is not printed here; the page of --format html has the plots anyway".to_owned(),
         ),
+        _ if args.verbose && (args.events || !args.formats.is_text()) => Err(
+            "--verbose adds a table to the text for people, which is not printed here; --json lists the searches anyway"
+                .to_owned(),
+        ),
         _ => Ok(()),
     }
 }

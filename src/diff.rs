@@ -1,12 +1,11 @@
 //! `fabius diff`: two versions of a model, and which properties changed.
 
-use crate::args::{Question, parse_duration};
+use crate::args::{ColorWhen, Question, parse_duration};
 use crate::render::numbers::counted;
 use crate::render::paint::{BAD, FAINT, GOOD, STRONG, UNSURE, paint};
 use crate::render::{compared, text};
 use crate::stop::Interrupts;
 use crate::{check, exit, output, silent};
-use anstream::AutoStream;
 use clap::Args;
 use fabius_analysis::formula;
 use fabius_base::{Cancel, Code, StopReason};
@@ -52,6 +51,10 @@ pub struct Diff {
     /// Print one JSON document; docs/schema/diff.schema.json describes it.
     #[arg(long, help_heading = "Output")]
     pub json: bool,
+
+    /// Use colours.
+    #[arg(long, value_enum, value_name = "WHEN", default_value_t = ColorWhen::Auto, help_heading = "Output")]
+    pub color: ColorWhen,
 }
 
 /// Of two runs that are compared, at most this many lines are about steps.
@@ -157,7 +160,7 @@ pub fn run(args: &Diff) -> u8 {
     let printed = if args.json {
         serde_json::to_string_pretty(&difference).map_or(exit::INTERNAL, |text| output::print((text + "\n").as_bytes()))
     } else {
-        let mut out = AutoStream::auto(std::io::stdout());
+        let mut out = args.color.stdout();
         let text = in_words(&difference, &new.0, &new.1);
         output::code(output::unless_closed(out.write_all(text.as_bytes()).and_then(|()| out.flush())))
     };
@@ -341,12 +344,7 @@ fn in_words(difference: &Difference<'_>, loaded: &Loaded, outcome: &Outcome) -> 
 }
 
 fn verdict(side: Side<'_>) -> String {
-    let word = match side.verdict {
-        Verdict::Holds => "holds",
-        Verdict::Violated => "violated",
-        Verdict::Undecided => "undecided",
-        Verdict::Faulty => "faulty",
-    };
+    let word = side.verdict.as_str();
     match side.expected {
         Some(expected) if expected == side.verdict => format!("{word}, as expected"),
         Some(_) if side.verdict != Verdict::Undecided => format!("{word}, not as expected"),

@@ -53,7 +53,7 @@ const FLAGS: [(&str, &[&str]); 33] = [
 ];
 
 /// The flags that say what is read, written and shown; the tests of the command line combine them.
-const AROUND: [&str; 19] = [
+const AROUND: [&str; 20] = [
     "--baseline",
     "--color",
     "--diagram",
@@ -72,6 +72,7 @@ const AROUND: [&str; 19] = [
     "--sweep",
     "--sweep-timeout",
     "--trail",
+    "--verbose",
     "--write-baseline",
 ];
 

@@ -32,7 +32,7 @@ pub struct SweepFlags {
         value_name = "NAME=A..B",
         value_parser = parse_swept,
         action = clap::ArgAction::Append,
-        conflicts_with_all = ["events", "output", "trail", "itf", "picture", "plot", "diagram", "hints", "checkpoint", "resume", "hosts", "baseline", "write_baseline"],
+        conflicts_with_all = ["events", "output", "trail", "itf", "picture", "plot", "verbose", "diagram", "hints", "checkpoint", "resume", "hosts", "baseline", "write_baseline"],
         help_heading = "What to check"
     )]
     pub sweep: Vec<Swept>,

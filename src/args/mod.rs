@@ -374,6 +374,10 @@ pub struct Check {
     #[arg(long, value_name = "SVG", help_heading = "Output")]
     pub picture: Option<PathBuf>,
 
+    /// Show which searches ran for each property, how far each got and how it ended.
+    #[arg(short, long, help_heading = "Output")]
+    pub verbose: bool,
+
     /// Show how numbers change along counterexamples: global variables, and how many messages channels hold.
     #[arg(long, help_heading = "Output")]
     pub plot: bool,

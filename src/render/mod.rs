@@ -9,4 +9,5 @@ pub mod numbers;
 pub mod orders;
 pub mod paint;
 pub mod schedule;
+pub mod searches;
 pub mod text;

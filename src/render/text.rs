@@ -4,7 +4,7 @@ use crate::args::{Check, FairnessKind, ProgressOn, SearchOrder};
 use crate::early::EarlyExamples;
 use crate::render::numbers::{count, counted, seconds};
 use crate::render::paint::{BAD, COMMAND, FAINT, GOOD, STRONG, UNSURE, lines, paint};
-use crate::render::{advice, findings, schedule};
+use crate::render::{advice, findings, schedule, searches};
 use crate::{check, diagram};
 use clap::ValueEnum;
 use fabius_analysis::DEAD_CODE_MAX;
@@ -141,7 +141,7 @@ pub fn conclusion(outcome: &Outcome, args: &Check) -> String {
         let told = format!("cached result from {time} UTC; --no-cache checks again");
         let _ = writeln!(text, "{}", paint(FAINT, told));
     }
-    text.push_str(&tried(outcome));
+    text.push_str(&if args.verbose { searches::table(&outcome.report) } else { tried(outcome) });
     let advice = advice::advice(&outcome.report, args);
     if !advice.is_empty() {
         let _ = writeln!(text, "{}", paint(STRONG, "to get further, try one of these:"));
@@ -333,12 +333,12 @@ fn verdict(outcome: &Outcome, args: &Check) -> String {
 }
 
 fn word(verdict: Verdict) -> String {
-    match verdict {
-        Verdict::Holds => paint(GOOD, "holds"),
-        Verdict::Violated => paint(BAD, "violated"),
-        Verdict::Undecided => paint(UNSURE, "undecided"),
-        Verdict::Faulty => paint(BAD, "faulty"),
-    }
+    let style = match verdict {
+        Verdict::Holds => GOOD,
+        Verdict::Violated | Verdict::Faulty => BAD,
+        Verdict::Undecided => UNSURE,
+    };
+    paint(style, verdict.as_str())
 }
 
 /// The verdict, and whether it is the one that the model says to expect.

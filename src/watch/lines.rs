@@ -5,15 +5,6 @@ use crate::render::paint::{BAD, FAINT, GOOD, STRONG, UNSURE, paint};
 use fabius_engine::words::counted;
 use fabius_engine::{PropertyReport, Verdict};
 
-fn word_of(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Holds => "holds",
-        Verdict::Violated => "violated",
-        Verdict::Undecided => "undecided",
-        Verdict::Faulty => "faulty",
-    }
-}
-
 /// What is known about a property, and what changed; where nothing was searched, nothing could.
 pub fn line(now: &PropertyReport, before: Option<&PropertyReport>, searched: bool) -> String {
     let (mark, style) = match (now.verdict, now.is_as_expected()) {
@@ -21,14 +12,14 @@ pub fn line(now: &PropertyReport, before: Option<&PropertyReport>, searched: boo
         (Verdict::Undecided, _) => ("?", UNSURE),
         _ => ("✗", BAD),
     };
-    let mut text = format!("{} {}: {}", paint(style, mark), now.name, paint(style, word_of(now.verdict)));
+    let mut text = format!("{} {}: {}", paint(style, mark), now.name, paint(style, now.verdict.as_str()));
     text.push_str(&format!(", {}", counted(now.states, "state")));
     if now.verdict == Verdict::Undecided {
         text.push_str(", not everything was checked");
     }
     match (now.is_as_expected(), now.expected) {
         (Some(true), _) => text.push_str(" (as expected)"),
-        (_, Some(expected)) => text.push_str(&format!(" ({} was expected)", word_of(expected))),
+        (_, Some(expected)) => text.push_str(&format!(" ({} was expected)", expected.as_str())),
         (_, None) => {}
     }
     if let Some(time) = &now.cached {

@@ -1,4 +1,5 @@
-//! Runs in other ways than step by step: a picture of the model's own, plots, the Informal Trace Format, and lines of an original text.
+//! Runs in other ways than step by step: a picture of the model's own, plots, the Informal Trace Format, and lines of an original text;
+//! and the searches that found them.
 
 use super::tool;
 use fabius_testkit::scratch::Scratch;
@@ -70,4 +71,40 @@ fn lines_of_an_original_text_are_told() {
     assert_eq!(steps[0]["original"], serde_json::json!({ "file": "a.src", "line": 34 }));
     assert_eq!(steps[0]["line"], 4);
     assert_eq!(steps[1]["original"]["file"], "b.src");
+}
+
+#[test]
+fn the_searches_are_named_that_ran() {
+    let scratch = Scratch::new().expect("a folder");
+    let model = scratch.file("n.pml", COUNTER);
+    let table = |args: &[&str]| -> Vec<Vec<String>> {
+        let text = tool::run(args).out;
+        let lines = text.lines().skip_while(|line| !line.starts_with("property")).skip(1);
+        let rows = lines.take_while(|line| line.contains("  ") && !line.contains(':'));
+        rows.map(|row| row.split("  ").map(|cell| cell.trim().to_owned()).filter(|cell| !cell.is_empty()).collect())
+            .collect()
+    };
+    let searches = table(&["check", "-v", "--no-cache", "--no-schedule", &model]);
+    let report =
+        tool::json(&tool::run(&["check", "--json", "--no-cache", "--no-schedule", &model]), "report.schema.json");
+    let property = &report["properties"][0];
+    let [row] = searches.as_slice() else { panic!("{searches:?}") };
+    let number = |value: &Value| value.as_u64().expect("a number").to_string();
+    let expected = [
+        "safety".to_owned(),
+        property["search"].as_str().expect("a word").to_owned(),
+        number(&property["states"]),
+        number(&property["transitions"]),
+        "violated".to_owned(),
+    ];
+    assert_eq!(row, &expected);
+    // Where several searches take turns, each has a row, as each has an entry in the JSON.
+    let counter = scratch.file("c.pml", "int n; active proctype P() { do :: n++ :: n > 300 -> assert(n != 350) od }\n");
+    let turns = table(&["check", "--verbose", "--no-cache", "--no-schedule", "--max-states", "3M", &counter]);
+    let report = tool::run(&["check", "--json", "--no-cache", "--no-schedule", "--max-states", "3M", &counter]);
+    let report = tool::json(&report, "report.schema.json");
+    let tried = report["properties"][0]["tried"].as_array().expect("several searches");
+    assert!(1 < tried.len() && tried.len() == turns.len(), "{turns:?} {tried:?}");
+    let unseen = tool::run(&["check", "--verbose", "--json", &model]).expect(3);
+    assert!(unseen.err.contains("--json lists the searches"), "{}", unseen.err);
 }

@@ -41,6 +41,8 @@ impl Checker<'_> {
         for (keyword, argument) in schema.as_object().expect("a schema is an object") {
             match keyword.as_str() {
                 "$schema" | "$defs" | "title" | "description" => {}
+                // What is not described is complained about anyway.
+                "additionalProperties" if *argument == false => {}
                 "$ref" => self.follow(argument.as_str().expect("reference"), value, at, errors),
                 "type" => self.check_type(argument, value, at, errors),
                 "const" if argument == value => {}
