@@ -9,7 +9,7 @@ use anstream::AutoStream;
 use clap::Args;
 use fabius_analysis::pins::{Pin, Pins, Possibility};
 use fabius_base::Cancel;
-use fabius_engine::{CheckContext, ExplorationTarget, Loaded, SAFETY, Settings, TOOL, VERSION};
+use fabius_engine::{CheckContext, Loaded, SAFETY, Settings, TOOL, VERSION};
 use fabius_supervise::{Timer, Unfinished, Voice};
 use serde::Serialize;
 use std::io::Write as _;
@@ -18,7 +18,8 @@ use std::time::{Duration, Instant};
 
 const HELP: &str = "\
 The run is kept in FILE.pins.json, by its processes and statements and not by lines, so it survives edits. It is followed in the
-model as it is now; a process that comes to statements that are new executes them.
+model as it is now; a process that comes to statements that are new executes them. An infinite run is possible if it can be followed until a state
+comes back, and violates the property as it stands in the model now.
 
 Exit codes:
   0  a run was pinned; with --verify, every pin holds
@@ -39,6 +40,10 @@ pub struct PinFlags {
     #[arg(short = 'D', value_name = "NAME[=VALUE]", action = clap::ArgAction::Append)]
     pub define: Vec<String>,
 
+    /// The property whose counterexample is kept: a name or a kind, as for `fabius check` (default: the first that is violated).
+    #[arg(long, value_name = "PROPERTY", action = clap::ArgAction::Append)]
+    pub property: Vec<String>,
+
     /// The name of the pin (default: its number).
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
@@ -48,7 +53,7 @@ pub struct PinFlags {
     pub possible: bool,
 
     /// Tell which pins hold instead of adding one.
-    #[arg(long, conflicts_with_all = ["name", "possible"])]
+    #[arg(long, conflicts_with_all = ["property", "name", "possible"])]
     pub verify: bool,
 
     /// With --verify, print one JSON document; docs/schema/pins.schema.json describes it.
@@ -107,18 +112,64 @@ fn read(path: &Path, must_exist: bool) -> Result<Pins, String> {
     let name = path.display();
     match std::fs::read(path) {
         Ok(bytes) => match serde_json::from_slice::<Pins>(&bytes) {
-            Ok(pins) if pins.version == 1 => Ok(pins),
-            Ok(pins) => Err(format!("{name} has format {}, and this version reads format 1", pins.version)),
+            Ok(pins) if Pins::FORMATS.contains(&pins.version) => Ok(pins),
+            Ok(pins) => {
+                let (first, last) = (Pins::FORMATS.start(), Pins::FORMATS.end());
+                Err(format!("{name} has format {}, and this version reads formats {first} to {last}", pins.version))
+            }
             Err(error) => Err(format!("{name} cannot be read: {error}")),
         },
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => {
-            Ok(Pins { version: 1, pins: Vec::new() })
-        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => Ok(Pins::new()),
         Err(error) => Err(format!("{name} cannot be read: {error}\nhelp: `fabius pin FILE` makes it")),
     }
 }
 
-/// Adds the run that a check of safety finds.
+/// What came of the search for a run to pin.
+enum Sought {
+    Found(Box<Pin>),
+    /// There is none, or none that can be kept: why.
+    None(String),
+    /// The model has no such property: an explanation.
+    Unknown(String),
+    /// Fabius itself is wrong.
+    Failed(String),
+}
+
+/// The run that the first property with a counterexample leads to; each of those that are chosen is checked until there is one.
+fn seek(loaded: &Loaded, properties: &[String], expect: Possibility, name: &str, cancel: &Cancel) -> Sought {
+    let Some(written) = loaded.as_written() else { return Sought::None("the model cannot be run".to_owned()) };
+    let planned = match fabius_engine::plan(&written, properties) {
+        Ok(plan) => plan.properties,
+        Err(unknown) => {
+            let known = unknown.available.join(", ");
+            let why = format!("this model has no property `{}`\nhelp: its properties: {known}", unknown.selector);
+            return Sought::Unknown(why);
+        }
+    };
+    let started = Instant::now();
+    let mut reasons = Vec::new();
+    for planned in &planned {
+        let settings = Settings { properties: vec![planned.name.clone()], schedule: false, ..Settings::default() };
+        let now = || started.elapsed();
+        let mut context = CheckContext { cancel, now: &now, observe: &mut |_| {}, controls: None };
+        let outcome = fabius_engine::check(loaded, &settings, &mut context);
+        if let Some(failure) = outcome.failure {
+            return Sought::Failed(failure);
+        }
+        let reason = match outcome.counterexamples.first() {
+            None => outcome.report.reason,
+            Some(example) => match Pin::of(name.to_owned(), expect, example, &planned.name, &written) {
+                Ok(pin) => return Sought::Found(Box::new(pin)),
+                Err(why) => why.to_owned(),
+            },
+        };
+        let named = if planned.name == SAFETY { reason } else { format!("{}: {reason}", planned.name) };
+        reasons.push(named);
+    }
+    Sought::None(if reasons.is_empty() { "the model has no such property".to_owned() } else { reasons.join("; ") })
+}
+
+/// Adds the run that a check finds.
 fn add(args: &PinFlags, loaded: Loaded, mut pins: Pins, beside: &Path, cancel: &Cancel) -> u8 {
     let name = args.name.clone().unwrap_or_else(|| (pins.pins.len() + 1).to_string());
     if pins.pins.iter().any(|pin| pin.name == name) {
@@ -126,40 +177,40 @@ fn add(args: &PinFlags, loaded: Loaded, mut pins: Pins, beside: &Path, cancel: &
         return exit::FAULTY;
     }
     let expect = if args.possible { Possibility::Possible } else { Possibility::Impossible };
-    let (asked, called) = (cancel.clone(), name.clone());
+    let (asked, called, properties) = (cancel.clone(), name.clone(), args.property.clone());
     let done = fabius_supervise::run(cancel, &Voice::default(), 1, move |result| {
-        let started = Instant::now();
-        let settings = Settings { properties: vec![SAFETY.to_owned()], schedule: false, ..Settings::default() };
-        let mut context =
-            CheckContext { cancel: &asked, now: &|| started.elapsed(), observe: &mut |_| {}, controls: None };
-        let outcome = fabius_engine::check(&loaded, &settings, &mut context);
-        let (example, written) = (outcome.counterexamples.first(), loaded.as_written());
-        let pin = example.zip(written).and_then(|(example, written)| Pin::of(called, expect, example, &written));
-        let reason = match example {
-            Some(_) => "the one that was found cannot be told in the model as it is written".to_owned(),
-            None => outcome.report.reason.clone(),
-        };
-        let _ = result.send((pin, reason, outcome.failure));
+        let _ = result.send(seek(&loaded, &properties, expect, &called, &asked));
     });
-    let (pin, reason, failure) = match done {
-        Ok(found) => found,
+    let pin = match done {
+        Ok(Sought::Found(pin)) => *pin,
+        Ok(Sought::None(reason)) => {
+            output::complain(&format!("error: there is no run to pin: {reason}"));
+            return exit::UNDECIDED;
+        }
+        Ok(Sought::Unknown(why)) => {
+            output::complain(&format!("error: {why}"));
+            return exit::FAULTY;
+        }
+        Ok(Sought::Failed(failure)) => {
+            output::complain(&failure);
+            return exit::INTERNAL;
+        }
         Err(_) if cancel.requested().is_none() => return exit::INTERNAL,
         Err(why) => {
             output::complain(&format!("error: no run to pin is known: {}", Unfinished::Abandoned(why).sentence()));
             return exit::UNDECIDED;
         }
     };
-    if let Some(failure) = failure {
-        output::complain(&failure);
-        return exit::INTERNAL;
-    }
-    let Some(pin) = pin else {
-        output::complain(&format!("error: there is no run to pin: {reason}"));
-        return exit::UNDECIDED;
-    };
     let steps = counted(pin.steps.len() as u64, "step");
-    let told = format!("pinned {name}: {steps}, {}; {}\n", pin.ends, beside.display());
-    pins.pins.push(pin);
+    let repeated = match pin.loop_start.map(|start| pin.steps.len().saturating_sub(start)) {
+        None => String::new(),
+        Some(0) => ", then nothing moves".to_owned(),
+        Some(all) if all == pin.steps.len() => " again and again".to_owned(),
+        Some(1) => ", the last one again and again".to_owned(),
+        Some(last) => format!(", the last {last} again and again"),
+    };
+    let told = format!("pinned {name}: {steps}{repeated}, {}; {}\n", pin.ends, beside.display());
+    pins.add(pin);
     let written = serde_json::to_string_pretty(&pins).map_err(std::io::Error::from);
     match written.and_then(|text| std::fs::write(beside, text + "\n")) {
         Ok(()) => output::print(told.as_bytes()),
@@ -175,11 +226,11 @@ fn verify(args: &PinFlags, loaded: Loaded, pins: Pins, cancel: &Cancel) -> u8 {
     let file = loaded.name.clone();
     let asked = cancel.clone();
     let done = fabius_supervise::run(cancel, &Voice::default(), 1, move |result| {
-        let target = ExplorationTarget::of(&loaded, None, &Settings::default());
-        let verified = target.map_err(|finding| finding.headline.clone()).map(|target| {
+        let written = loaded.as_written().ok_or("the model cannot be run");
+        let verified = written.map(|written| {
             let followed = |pin: Pin| {
                 let (found, reason) = match asked.requested() {
-                    None => pin.follow(&target),
+                    None => pin.follow(&written),
                     Some(_) => (Possibility::Unknown, "it was not followed: the check was stopped".to_owned()),
                 };
                 Verified { name: pin.name, expect: pin.expect, found, reason }

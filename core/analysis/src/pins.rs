@@ -3,22 +3,45 @@
 //!
 //! A run is followed as [`Retracing`] does: each step by the process, the statement and, of a rendezvous, the partner; a process
 //! that comes to statements that are new executes them. What that does not settle is said to be unknown: a statement of the run
-//! is gone, or there was a choice among new statements.
+//! is gone, or there was a choice among new statements. Runs that violate a property of infinite runs are the business of [`infinite`].
 
-use fabius_counterexample::{
-    Counterexample, ExplorationTarget, Identity, NamedStep, Retracing, name_steps, statements,
-};
-use fabius_program::{Move, Program};
+mod infinite;
+
+pub use infinite::Violated;
+
+use fabius_counterexample::{Counterexample, Identity, NamedStep, Retracing, name_steps, statements};
+use fabius_program::{CLAIM_PID, Move, ProcessKind, Program, Watch, meaning::Fault};
+use fabius_task::query::event_trace;
+use fabius_task::report::ViolationClass;
 use fabius_witness::{Claim, Ending, Outcome, State, ending, moves, settled, step as take};
 use serde::{Deserialize, Serialize};
+use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 /// What is kept beside a model.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Pins {
-    /// The format: 1.
+    /// The format: 1, or 2 if a run violates a property of infinite runs.
     pub version: u32,
     /// The runs.
     pub pins: Vec<Pin>,
+}
+
+impl Pins {
+    /// The formats that are read.
+    pub const FORMATS: RangeInclusive<u32> = 1..=2;
+
+    /// None, in the oldest format.
+    pub fn new() -> Self {
+        Self { version: *Self::FORMATS.start(), pins: Vec::new() }
+    }
+
+    /// Adds a run; a file without infinite runs keeps the format that older versions read.
+    pub fn add(&mut self, pin: Pin) {
+        let needed = if pin.violates.is_some() { 2 } else { 1 };
+        self.version = self.version.max(needed);
+        self.pins.push(pin);
+    }
 }
 
 /// A run that is kept.
@@ -28,9 +51,15 @@ pub struct Pin {
     pub name: String,
     /// What must be so.
     pub expect: Possibility,
-    /// How it ends: `deadlock`, or the words for the fault of its last step.
+    /// How it ends: `deadlock`, the words for the fault of its last step, or what is wrong with an infinite run.
     pub ends: String,
-    /// Its steps.
+    /// The property of infinite runs that it violates, if it is one of these.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub violates: Option<Violated>,
+    /// This many of its steps come before its loop; if that is all of them, nothing moves any more. A run without a loop has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loop_start: Option<usize>,
+    /// Its steps, of its loop one turn; those of a formula or claim are not among them.
     pub steps: Vec<PinnedStep>,
     /// The statements that the model had, each as its process type and its wording, in the order of the text.
     pub statements: Vec<Identity>,
@@ -60,60 +89,116 @@ pub enum Possibility {
     Unknown,
 }
 
+/// Whether a run is possible, and a sentence that says why (without its full stop).
+type Judgement = (Possibility, String);
+
 /// How a run ends that has nothing wrong with its last step.
 const DEADLOCK: &str = "deadlock";
 
 impl Pin {
-    /// The run of a counterexample of safety; `None` of one that goes on for ever, that violates a formula or claim, or that
-    /// could not be told in the program as it is written, which is `written`.
-    pub fn of(name: String, expect: Possibility, example: &Counterexample, written: &Program) -> Option<Self> {
-        if statements(&example.told) != statements(written) {
-            return None;
+    /// The run of a counterexample to a property of a model, which is `written`.
+    ///
+    /// # Errors
+    /// Why it cannot be kept.
+    pub fn of(
+        name: String,
+        expect: Possibility,
+        example: &Counterexample,
+        property: &str,
+        written: &Program,
+    ) -> Result<Self, &'static str> {
+        let known = statements_of_processes(&example.told);
+        if known != statements_of_processes(written) {
+            return Err("the one that was found cannot be told in the model as it is written");
         }
         let trace = &example.trace;
-        let ends = match trace.claim {
-            _ if example.is_infinite() => return None,
-            Claim::InvalidEnd => DEADLOCK.to_owned(),
-            Claim::Fault(fault) => fault.to_string(),
-            Claim::Reaches | Claim::Cycle { .. } => return None,
+        let is_systems = |step: &&Move| step.pid != CLAIM_PID;
+        let path: Vec<Move> = trace.steps.moves().iter().filter(is_systems).copied().collect();
+        let (violates, loop_start) = match trace.claim {
+            Claim::Cycle { start, .. } => {
+                let violated = match example.report.kind {
+                    ViolationClass::NonProgressCycle => Violated::NoProgress,
+                    _ if example.watch.claim.is_some() => Violated::Property(property.to_owned()),
+                    _ => Violated::AcceptanceCycle,
+                };
+                let start = trace.steps.moves().iter().take(start).filter(is_systems).count();
+                (Some(violated), Some(start))
+            }
+            Claim::Fault(Fault::ClaimCompleted) => (Some(Violated::Property(property.to_owned())), None),
+            Claim::Fault(_) if example.watch.claim.is_some() => {
+                return Err("a statement of the claim itself fails in it");
+            }
+            Claim::InvalidEnd | Claim::Fault(_) => (None, None),
+            Claim::Reaches => return Err("nothing is wrong with the one that was found"),
+        };
+        let ends = match (&violates, trace.claim) {
+            (Some(violated), _) => violated.words(),
+            (None, Claim::Fault(fault)) => fault.to_string(),
+            (None, _) => DEADLOCK.to_owned(),
         };
         let pinned = |NamedStep { pid, statement, partner }: NamedStep| PinnedStep { pid, statement, partner };
-        let steps = name_steps(&example.told, trace.steps.moves()).into_iter().map(pinned).collect();
-        Some(Self { name, expect, ends, steps, statements: statements(&example.told) })
+        let steps = name_steps(&example.told, &path).into_iter().map(pinned).collect();
+        Ok(Self { name, expect, ends, violates, loop_start, steps, statements: known })
     }
 
-    /// Whether the run is possible in a model, and a sentence that says why (without its full stop).
-    pub fn follow(&self, target: &ExplorationTarget) -> (Possibility, String) {
-        let program = &*target.program;
-        let unknown = |why: String| (Possibility::Unknown, why);
-        let Ok(start) = State::watching(program, target.watch) else {
-            return unknown("the initial state cannot be computed".to_owned());
+    /// Whether the run is possible in a model as it is written, and violates what it violated, and a sentence that says why (without its full stop).
+    pub fn follow(&self, written: &Arc<Program>) -> (Possibility, String) {
+        match &self.violates {
+            Some(violated) => infinite::follow(self, violated, written),
+            None => self.follow_to_end(written),
+        }
+    }
+
+    /// Whether the run to a violation of safety is possible.
+    fn follow_to_end(&self, program: &Program) -> Judgement {
+        let watch = Watch { trace: event_trace(program), ..Watch::NOTHING };
+        let Ok(start) = State::watching(program, watch) else {
+            return unknown("the initial state cannot be computed");
         };
+        let walk = Retracing::new(program, &self.statements);
+        match self.part(program, &walk, &start, &self.named(), &|step| format!("step {step}")) {
+            Ok(path) => self.ending(program, start, &path),
+            Err(found) => found,
+        }
+    }
+
+    /// Its steps by what they are.
+    fn named(&self) -> Vec<NamedStep> {
         let named = |PinnedStep { pid, statement, partner }: &PinnedStep| NamedStep {
             pid: *pid,
             statement: statement.clone(),
             partner: partner.clone(),
         };
-        let steps: Vec<NamedStep> = self.steps.iter().map(named).collect();
-        let found = Retracing::new(program, &self.statements).from(start.clone(), false, &steps);
+        self.steps.iter().map(named).collect()
+    }
+
+    /// Follows steps from a state: their moves. `place` names a step by its number among them, from 1.
+    ///
+    /// # Errors
+    /// What is known if they are not all possible.
+    fn part(
+        &self,
+        program: &Program,
+        walk: &Retracing<'_>,
+        start: &State,
+        steps: &[NamedStep],
+        place: &dyn Fn(usize) -> String,
+    ) -> Result<Vec<Move>, Judgement> {
+        let found = walk.from(start.clone(), false, steps);
         if let Some(step) = found.gone.first().and_then(|at| steps.get(*at)) {
-            return unknown(format!("there is no statement `{}` in {} any more", step.statement.1, step.statement.0));
+            let (process, text, _) = &step.statement;
+            return Err(unknown(format!("there is no statement `{text}` in {process} any more")));
         }
-        if self.chose(program, &start, &found.path, &found.after) {
-            return unknown("there is a choice among statements that are new".to_owned());
+        if self.chose(program, start, &found.path, &found.after) {
+            return Err(unknown("there is a choice among statements that are new"));
         }
-        if let Some(blocked) = found.blocked {
-            let step = blocked.step.checked_sub(1).and_then(|at| steps.get(at));
-            if let Some(why) = step.and_then(|step| renumbered(program, &start, &found.path, step)) {
-                return unknown(why);
-            }
-            let why = format!(
-                "{} cannot execute `{}` in step {}: {}",
-                blocked.process, blocked.text, blocked.step, blocked.reason
-            );
-            return (Possibility::Impossible, why);
+        let Some(blocked) = found.blocked else { return Ok(found.path) };
+        let step = blocked.step.checked_sub(1).and_then(|at| steps.get(at));
+        if let Some(why) = step.and_then(|step| renumbered(program, start, &found.path, step)) {
+            return Err(unknown(why));
         }
-        self.ending(program, start, &found.path)
+        let (process, text, place) = (blocked.process, blocked.text, place(blocked.step));
+        Err(impossible(format!("{process} cannot execute `{text}` in {place}: {}", blocked.reason)))
     }
 
     /// Whether a new statement was executed where another new one could have been.
@@ -144,7 +229,7 @@ impl Pin {
     }
 
     /// How the run ends, all of whose steps are possible.
-    fn ending(&self, program: &Program, start: State, path: &[Move]) -> (Possibility, String) {
+    fn ending(&self, program: &Program, start: State, path: &[Move]) -> Judgement {
         let (mut state, mut fault) = (start, None);
         for step in path {
             match take(program, &state, *step).map(|taken| taken.outcome) {
@@ -152,7 +237,7 @@ impl Pin {
                     fault = outcome.fault().map(|fault| fault.to_string());
                     state = outcome.state().cloned().unwrap_or(state);
                 }
-                Err(_) => return (Possibility::Unknown, "its steps cannot be walked again".to_owned()),
+                Err(_) => return broken(),
             }
         }
         let state = settled(program, &state);
@@ -169,6 +254,31 @@ impl Pin {
             (None, false) => (Possibility::Unknown, "it goes on with statements that are new".to_owned()),
         }
     }
+}
+
+/// It is not known whether a run is possible.
+fn unknown(why: impl Into<String>) -> Judgement {
+    (Possibility::Unknown, why.into())
+}
+
+/// A run is impossible.
+fn impossible(why: impl Into<String>) -> Judgement {
+    (Possibility::Impossible, why.into())
+}
+
+/// A path that was found cannot be walked again.
+fn broken() -> Judgement {
+    unknown("its steps cannot be walked again")
+}
+
+/// All statements of the processes of a program, without those of claims and event traces.
+fn statements_of_processes(program: &Program) -> Vec<Identity> {
+    let is_process = |name: &str| {
+        program.processes.iter().all(|process| process.kind == ProcessKind::Process || process.name != name)
+    };
+    let mut found = statements(program);
+    found.retain(|(process, ..)| is_process(process));
+    found
 }
 
 /// Why a step is not that of the process that it was of: processes have other numbers now.

@@ -15,6 +15,9 @@ mod truth;
 pub use comparison::{RunComparison, Version, VersionComparison, compare_runs, compare_versions};
 pub use counterexample::{Counterexample, ErrorKind, FairRuns, Found, Shorter, check, confirm, place_of};
 pub use elaborate::{Elaborated, elaborate};
-pub use replay::{Blocked, Followed, Identity, NamedStep, Replay, Retraced, Retracing, name_steps, statements};
+pub use replay::{
+    Blocked, Followed, Identity, LassoVerdict, NamedStep, Replay, Retraced, Retracing, judge_lasso, name_steps,
+    statements,
+};
 pub use target::{ExplorationTarget, Run, read_trail};
 pub use truth::{claim_along, ribbon_along};

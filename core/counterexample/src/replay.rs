@@ -10,6 +10,8 @@
 pub(crate) mod alignment;
 mod infinite;
 
+pub use infinite::{LassoVerdict, judge_lasso};
+
 use fabius_base::Span;
 use fabius_program::{EdgeId, Move, Process, Program, Watch, meaning::Fault};
 use fabius_task::meaning::SourceProgram;
@@ -103,6 +105,8 @@ pub struct Retracing<'a> {
     program: &'a Program,
     known: HashSet<&'a Identity>,
     present: Arc<Identities>,
+    /// The steps are those of a run that goes on behind an assertion that fails.
+    infinite: bool,
 }
 
 /// All statements of a program, those of each process type in the order of the text.
@@ -139,13 +143,19 @@ impl<'a> Retracing<'a> {
         let mut older: HashMap<&str, Vec<&Identity>> = HashMap::new();
         known.iter().for_each(|identity| older.entry(&identity.0).or_default().push(identity));
         let of = |process: &str| older.get(process).into_iter().flatten().map(|&identity| identity.clone()).collect();
-        Self { program, known: known.iter().collect(), present: Arc::new(aligned(program, &of)) }
+        Self { program, known: known.iter().collect(), present: Arc::new(aligned(program, &of)), infinite: false }
+    }
+
+    /// The same for steps of an infinite run, which goes on behind an assertion that fails.
+    #[must_use]
+    pub fn of_infinite_runs(self) -> Self {
+        Self { infinite: true, ..self }
     }
 
     /// The same where the order of the known statements is not known: those with the same wording are told apart by how many
     /// stand before them.
     pub fn unordered(program: &'a Program, known: &'a [Identity]) -> Self {
-        Self { program, known: known.iter().collect(), present: Arc::new(identities(program)) }
+        Self { program, known: known.iter().collect(), present: Arc::new(identities(program)), infinite: false }
     }
 
     /// Walks steps from a state as far as they go. Nothing follows a state that is `broken`: the step that led there is
@@ -154,7 +164,7 @@ impl<'a> Retracing<'a> {
         let is_known = |identity: &Identity| self.known.contains(identity);
         let present = Arc::clone(&self.present);
         let program = self.program;
-        let mut walk = Walk { broken, ..Walk::at(program, &is_known, present, state) };
+        let mut walk = Walk { broken, infinite: self.infinite, ..Walk::at(program, &is_known, present, state) };
         let (mut after, mut gone, mut blocked) = (Vec::new(), Vec::new(), None);
         for (index, step) in steps.iter().enumerate() {
             if !walk.present.all.contains_key(&step.statement) {

@@ -1,35 +1,51 @@
 //! Pins of random models, followed in the same model and in edited ones.
 
 use super::{Pin, Possibility};
-use fabius_base::Cancel;
-use fabius_engine::{CheckContext, ExplorationTarget, Loaded, Settings, check, load};
+use fabius_base::{Cancel, Limits};
+use fabius_engine::{CheckContext, Counterexample, Loaded, Settings, check, load};
+use fabius_program::{Program, Watch};
+use fabius_task::query::event_trace;
 use fabius_testkit::generate::{self, small};
 use fabius_witness::{Ending, Outcome, State, ending, moves, settled};
+use std::sync::Arc;
 use std::time::Duration;
+
+mod infinite;
 
 fn read(text: &str, settings: &Settings) -> Loaded {
     load("m.pml", text.to_owned(), &[], &mut |_, _| None, settings)
 }
 
-/// A pin of what a check of safety finds.
-fn pin(text: &str) -> Option<Pin> {
-    let settings = Settings { properties: vec!["safety".to_owned()], schedule: false, ..Settings::default() };
+/// The counterexample to a property, and a pin of it.
+fn pinned(text: &str, property: &str) -> Option<(Counterexample, Pin)> {
+    let limits = Limits { states_max: Some(20_000), ..Limits::default() };
+    let properties = vec![property.to_owned()];
+    let settings =
+        Settings { properties, schedule: false, limits, clarify_transitions_max: 20_000, ..Settings::default() };
     let loaded = read(text, &settings);
     let (cancel, now) = (Cancel::new(), || Duration::ZERO);
     let mut context = CheckContext { cancel: &cancel, now: &now, observe: &mut |_| {}, controls: None };
-    let outcome = check(&loaded, &settings, &mut context);
+    let example = check(&loaded, &settings, &mut context).counterexamples.into_iter().next()?;
     let written = loaded.as_written()?;
-    Pin::of("1".to_owned(), Possibility::Impossible, outcome.counterexamples.first()?, &written)
+    let pin = Pin::of("1".to_owned(), Possibility::Impossible, &example, property, &written).ok()?;
+    Some((example, pin))
 }
 
-fn target(text: &str) -> Option<ExplorationTarget> {
-    ExplorationTarget::of(&read(text, &Settings::default()), None, &Settings::default()).ok()
+/// A pin of what a check of safety finds.
+fn pin(text: &str) -> Option<Pin> {
+    pinned(text, "safety").map(|(_, pin)| pin)
+}
+
+/// The model as it is written, if it can be checked.
+fn target(text: &str) -> Option<Arc<Program>> {
+    let loaded = read(text, &Settings::default());
+    loaded.checkable().and_then(|_| loaded.as_written())
 }
 
 /// Whether the words of a run's steps can be executed one after the other, with the same ending; every way is tried.
-fn by_force(pin: &Pin, target: &ExplorationTarget) -> bool {
-    let program = &target.program;
-    let Ok(start) = State::watching(program, target.watch) else { return false };
+fn by_force(pin: &Pin, program: &Program) -> bool {
+    let watch = Watch { trace: event_trace(program), ..Watch::NOTHING };
+    let Ok(start) = State::watching(program, watch) else { return false };
     let mut states = vec![start];
     for (at, step) in pin.steps.iter().enumerate() {
         let mut next = Vec::new();

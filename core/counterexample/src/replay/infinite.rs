@@ -12,7 +12,8 @@ use fabius_task::query::{CycleSearch, LivenessQuery, liveness_query};
 use fabius_task::report::ViolationClass;
 use fabius_task::settings::Settings;
 use fabius_witness::{
-    Claim, CycleClaim, Outcome, Outline, RunFairness, State, Step, Trace, confirm_watching, marks, moves, settled, step,
+    Claim, CycleClaim, Outcome, Outline, RunFairness, State, Step, Trace, check_watching, confirm_watching, marks,
+    moves, settled, step,
 };
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -53,6 +54,33 @@ pub(super) fn replay(present: &SourceProgram, old: &SourceProgram, property: &st
     let Ok(shown) = shown else { return walk.followed(Replay::Unknown) };
     let confirmed = shown.and_then(|(path, claim)| confirm_watching(&query.program, query.watch, &path, claim).ok());
     walk.followed(confirmed.map_or(Replay::Harmless, |trace| Replay::Same(Box::new(trace))))
+}
+
+/// Whether a run violates a property of infinite runs.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LassoVerdict {
+    /// It does; the reference interpreter has confirmed that.
+    Violates,
+    /// It does not.
+    Satisfies,
+    /// There is more to try than is tried.
+    Unknown,
+}
+
+/// Whether a run of the processes violates what a query asks. From the end of `path`, which is possible without a claim, the run leads back to the
+/// state after `start` steps; if that is the end, it is a finite run, of which nothing is said to follow.
+pub fn judge_lasso(query: &LivenessQuery, path: &[Move], start: usize) -> LassoVerdict {
+    let lasso = Lasso { path: path.to_vec(), start };
+    let is_shown =
+        |(path, claim): &(Vec<Move>, Claim)| check_watching(&query.program, query.watch, path, *claim).is_ok();
+    if query.watch.claim.is_none() {
+        return if is_shown(&plain(query, lasso)) { LassoVerdict::Violates } else { LassoVerdict::Satisfies };
+    }
+    match watched(query, &lasso) {
+        Ok(None) => LassoVerdict::Satisfies,
+        Ok(Some(found)) if is_shown(&found) => LassoVerdict::Violates,
+        Ok(Some(_)) | Err(TooLarge) => LassoVerdict::Unknown,
+    }
 }
 
 /// A run of the processes: from its end it leads back to the state after `start` steps; if that is the end, nothing moves there.
@@ -127,7 +155,9 @@ fn watched(query: &LivenessQuery, lasso: &Lasso) -> Result<Option<(Vec<Move>, Cl
         Err(path) => return Ok(Some((path, Claim::Fault(Fault::ClaimCompleted)))),
     };
     let edges = graph.edges.iter().enumerate().flat_map(|(from, edges)| edges.iter().map(move |edge| (from, edge)));
-    let accepting: Vec<(usize, &Edge)> = edges.filter(|(_, edge)| edge.accepting).collect();
+    // What is accepted before the loop is not again.
+    let in_loop = |from: usize| graph.places.get(from).is_some_and(|at| lasso.start <= *at);
+    let accepting: Vec<(usize, &Edge)> = edges.filter(|(from, edge)| edge.accepting && in_loop(*from)).collect();
     let found = accepting.iter().take(TRIED_MAX).find_map(|(from, edge)| {
         let back = graph.way(edge.to, *from)?;
         let stem = graph.way(0, *from)?;
@@ -142,6 +172,8 @@ fn watched(query: &LivenessQuery, lasso: &Lasso) -> Result<Option<(Vec<Move>, Cl
 /// What processes and claim can do together along a lasso; the first node is the start.
 struct Graph {
     edges: Vec<Vec<Edge>>,
+    /// The place of each node in the lasso: how many of its steps have been taken.
+    places: Vec<usize>,
 }
 
 struct Edge {
@@ -156,8 +188,9 @@ impl Graph {
         let initial = settled(program, &State::watching(program, watch).ok()?);
         let mut nodes: Vec<(usize, State)> = vec![(0, initial.clone())];
         let mut numbers = HashMap::from([((0, initial.visible(program)), 0)]);
-        let mut graph = Self { edges: Vec::new() };
+        let mut graph = Self { edges: Vec::new(), places: Vec::new() };
         while let Some((at, state)) = nodes.get(graph.edges.len()).cloned() {
+            graph.places.push(at);
             let mut edges = Vec::new();
             for (wanted, outcome) in possible(program, lasso, at, &state) {
                 let Outcome::Reaches { state: reached, .. } = outcome else {
