@@ -16,6 +16,7 @@ mod terminal;
 
 use fabius_base::Cancel;
 use fabius_engine::{CheckContext, Controls, Event, Loaded, Settings, check, load};
+use fabius_project::originals::Originals;
 use fabius_tui::message::Message;
 use fabius_tui::model::{LaunchOptions, Model, Screen};
 use fabius_tui::{Theme, update::update, view::view};
@@ -155,7 +156,7 @@ fn scrolling() -> String {
     let loaded = Arc::new(load("model.pml", text.to_owned(), &[], &mut |_, _| None, &settings));
     let mut model = Model::new(LaunchOptions { settings, ..LaunchOptions::default() }, Theme::default(), (160, 50));
     let Ok(mut terminal) = Terminal::new(TestBackend::new(160, 50));
-    update(&mut model, Message::Loaded(loaded));
+    update(&mut model, Message::Loaded(loaded, Originals::default()));
     if let Some(session) = &mut model.session {
         session.walk.run_randomly(LONG, 1, None);
     }
@@ -277,7 +278,7 @@ fn watch(loaded: &Arc<Loaded>, settings: &Settings, seconds: f64, frames: &mut V
     let searching = thread::spawn(move || search(&model, &wanted, seconds, Some(&send)));
     let launch = LaunchOptions { settings: settings.clone(), ..LaunchOptions::default() };
     let mut model = Model::new(launch, Theme::default(), (160, 50));
-    update(&mut model, Message::Loaded(Arc::clone(loaded)));
+    update(&mut model, Message::Loaded(Arc::clone(loaded), Originals::default()));
     model.screen = Screen::Watch;
     model.watch.running = true;
     let Ok(mut terminal) = Terminal::new(TestBackend::new(160, 50));

@@ -5,11 +5,13 @@
 //! * [`defines`]: macros from flags, settings and projects.
 //! * [`config`]: what `fabius.toml` says; [`Project`] is what of it counts for a model beside the flags.
 //! * [`cache`]: what long searches proved.
+//! * [`originals`]: the files from which a model was generated.
 
 pub mod cache;
 pub mod config;
 pub mod defines;
 pub mod files;
+pub mod originals;
 
 mod project;
 

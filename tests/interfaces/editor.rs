@@ -18,6 +18,7 @@ mod leave_out;
 mod models;
 mod mutants;
 mod neovim;
+mod originals;
 mod queue;
 mod ribbon;
 mod schedules;

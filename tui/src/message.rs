@@ -6,6 +6,7 @@ use fabius_engine::{Boundary, Counterexample, Event, Loaded, Outcome};
 use fabius_explore::{
     Alternative, AlternativeSearch, Exploration, GraphRequest, LocalAnswer, ScheduleFound, ScheduleSearch, Stop,
 };
+use fabius_project::originals::Originals;
 use ratatui::crossterm::event::{KeyEvent, MouseEvent};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -21,8 +22,8 @@ pub enum Message {
     Pasted(String),
     /// The terminal has this many columns and rows.
     Resized(u16, u16),
-    /// The model was read.
-    Loaded(Arc<Loaded>),
+    /// The model was read, with the texts from which it was generated.
+    Loaded(Arc<Loaded>, Originals),
     /// A search tells something; the number is that of the work.
     Event(u64, Box<Event>),
     /// A check is over.

@@ -9,6 +9,7 @@ use crate::watch::Watch;
 use fabius_engine::settings::Settings;
 use fabius_engine::{Counterexample, Loaded, Look, Outcome, Scheduling};
 use fabius_explore::Alternative;
+use fabius_project::originals::Originals;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -352,6 +353,8 @@ pub struct Model {
     pub loaded: Option<Arc<Loaded>>,
     /// Its text.
     pub source: Source,
+    /// The texts from which it was generated.
+    pub originals: Originals,
     /// The walk; `None` before the model was read, and if it cannot be walked through.
     pub session: Option<Session>,
     /// The walk through an earlier text, while the present one cannot be read.
@@ -427,6 +430,7 @@ impl Model {
             status_line: StatusLine { text: "reading the model".to_owned(), tone: Tone::Plain },
             loaded: None,
             source: Source { name, lines: Vec::new() },
+            originals: Originals::default(),
             session: None,
             aside: None,
             watch: Watch::default(),

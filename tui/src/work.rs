@@ -7,6 +7,7 @@ use fabius_base::{Cancel, Limits};
 use fabius_engine::settings::{DelayMode, Delaying, Fairness, Settings};
 use fabius_engine::{Boundary, CheckContext, Controls, Event, Loaded, check, suited};
 use fabius_explore::{AlternativeSearch, GraphRequest, ScheduleSearch, SearchRequest};
+use fabius_project::originals::Originals;
 use fabius_supervise::{Task, Timer, Unfinished, Voice, begin};
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::mpsc::Sender;
@@ -163,7 +164,8 @@ impl Work {
         let stop = self.reading.clone();
         let reading = move |_: &Voice| {
             let loaded = Arc::new(read(&stop));
-            stop.requested().is_none().then_some(Message::Loaded(loaded))
+            let originals = Originals::of(&loaded.map);
+            stop.requested().is_none().then_some(Message::Loaded(loaded, originals))
         };
         let stop = self.reading.clone();
         let failed = move |why| stop.requested().is_none().then(|| Message::Crashed(0, why));

@@ -5,6 +5,7 @@ import type { StepThrough } from "./debug";
 import type { Executions } from "./executions";
 import type { GraphPanels } from "./graphPanel";
 import { showUnnoticed } from "./mutants";
+import { openOriginal } from "./originals";
 import { ExplorerLink, VARIABLE } from "./pure/explorerLink";
 import type { PropertyStatus, Which } from "./protocol";
 import { short, sign } from "./pure/words";
@@ -106,6 +107,7 @@ export function commands({ context, store, server, panels, executions, graphs, r
   on("fabius.showExecutionsWithLaps", ({ uri }) => executions.countWithLaps(uri));
   on("fabius.explore", (about) => explore({ context, store, runs, panels }, about));
   registered.push(
+    vscode.commands.registerCommand("fabius.openOriginal", (about?: { uri: string; lines: number[] }) => openOriginal(server, about && "lines" in about ? about : undefined)),
     vscode.commands.registerCommand("fabius.restartServer", () => server.restart()),
     vscode.commands.registerCommand("fabius.openExample", () => openExample(context)),
     vscode.commands.registerCommand("fabius.showMenu", () => menu(store)),

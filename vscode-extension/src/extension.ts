@@ -95,6 +95,10 @@ function carryOut(stepThrough: StepThrough, executions: Executions, name: string
     void executions.show(vscode.Uri.parse(about.uri));
     return true;
   }
+  if (name === "fabius.original") {
+    void vscode.commands.executeCommand("fabius.openOriginal", about);
+    return true;
+  }
   if (name === "fabius.trace") {
     void stepThrough(vscode.Uri.parse(about.uri), about.property, about.counterexample);
     return true;

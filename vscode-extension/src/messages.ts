@@ -687,6 +687,16 @@ export type OriginalRecord = {
   line: number,
 };
 
+/** A line of the text from which a model was generated. */
+export type OriginalText = {
+  /** The file. */
+  uri: string,
+  /** The beginning of the line. The file may have fewer lines. */
+  range: Range,
+  /** The place in the words of the model, such as `a.src:33`. */
+  words: string,
+};
+
 /** Two statements of different processes. */
 export type PairReport = {
   /** The statements; the same one twice if two processes of a type execute it. */
@@ -731,6 +741,8 @@ export type PlacedStep = {
   uri: string | null,
   /** The statement. */
   range: Range,
+  /** The file from which the statement was generated, if it is there; `original` says which line. */
+  originalUri: string | null,
   /** Number, from 1. */
   step: number,
   /** Type of the process. */
@@ -1395,6 +1407,7 @@ export interface Requests {
   "fabius/export": { params: ExportParams; answer: Exported };
   "fabius/step": { params: StepParams; answer: StateAfter };
   "fabius/compareRuns": { params: CompareParams; answer: RunsCompared };
+  "fabius/original": { params: LinesParams; answer: OriginalText | null };
   "fabius/select": { params: StepParams; answer: null };
   "fabius/why": { params: WhyParams; answer: Why };
   "fabius/run": { params: RunParams; answer: Status | null };

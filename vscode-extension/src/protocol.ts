@@ -15,7 +15,7 @@ export type {
 } from "./messages";
 
 /** A step of a run, with its place if that is known. */
-export interface Step extends messages.StepRecord, Partial<Pick<messages.PlacedStep, "uri" | "range">> {
+export interface Step extends messages.StepRecord, Partial<Pick<messages.PlacedStep, "uri" | "range" | "originalUri">> {
   /** What the claim did before it; `folded` puts it there. */
   claim?: string[];
 }

@@ -4,6 +4,7 @@ import { randomBytes } from "node:crypto";
 import * as path from "node:path";
 import * as vscode from "vscode";
 import type { DebuggerEvents, DebuggerRequests } from "./debugMessages";
+import { showOriginal } from "./originals";
 import type { ExportFormat, StateAfter, Step, Which } from "./protocol";
 import type { Shown } from "./pure/explorerLink";
 import { page } from "./pure/page";
@@ -19,6 +20,7 @@ type FromPanel =
   | { type: "ready" }
   | { type: "select"; step: number }
   | { type: "open"; step: number }
+  | { type: "original"; step: number }
   | { type: "export" };
 
 const keyOf = (which: Which): string => `${which.uri}#${which.run ?? ""}#${which.property ?? ""}#${which.counterexample ?? 0}`;
@@ -173,6 +175,9 @@ export class TracePanels implements vscode.Disposable {
         shown.selected = message.step;
         await this.reveal(shown, false);
         return;
+      case "original":
+        await this.revealOriginal(shown.data?.steps[message.step - 1], false);
+        return;
       case "export":
         await this.exportTrace(shown.which);
     }
@@ -202,6 +207,12 @@ export class TracePanels implements vscode.Disposable {
     const editor = await vscode.window.showTextDocument(uri, { viewColumn, preserveFocus, selection: range });
     this.unmark();
     editor.setDecorations(this.highlight, [range]);
+    if (vscode.workspace.getConfiguration("fabius", uri).get<boolean>("showOriginal", false)) await this.revealOriginal(step, true);
+  }
+
+  /** Shows the line from which a statement was generated, if that file is there. */
+  private async revealOriginal(step: Step | undefined, preserveFocus: boolean): Promise<void> {
+    if (step?.originalUri && step.original) await showOriginal(step.originalUri, step.original.line - 1, preserveFocus);
   }
 
   /** Shows where a terminal explorer is: the line, where the model is to be seen, and the step, if it is one of this counterexample. */

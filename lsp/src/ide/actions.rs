@@ -2,7 +2,7 @@
 //! tried by the checker in the background, and its title says what became of it.
 
 use super::place::View;
-use super::{questions, schedules};
+use super::{originals, questions, schedules};
 use crate::session::Document;
 use crate::session::fix_validations::FixValidation;
 use crate::session::reading::Reading;
@@ -37,6 +37,8 @@ pub enum ActionKind {
     Explain,
     /// It asks something that takes a search.
     Ask,
+    /// It leads to another text.
+    Open,
 }
 
 /// Something that could be done.
@@ -69,6 +71,8 @@ pub struct Action {
 pub enum Command {
     /// Explains a violation: the property, and which of its counterexamples.
     Explain(String, usize),
+    /// Opens the original text of a line, from 1.
+    Original(u32),
     /// Asks in which contexts with a process of a type the model goes wrong.
     Contexts(String),
     /// Asks whether a deadlock can be reached in which a process waits at a line, from 1.
@@ -84,6 +88,7 @@ pub fn actions(name: &str, document: &Document, reading: &Reading, range: &Range
     found.retain(|action| action.place.start <= range.end && range.start <= action.place.end);
     found.extend(wrap_selection(view, range));
     found.extend(questions::at(view, range));
+    found.extend(open_original(view, range));
     for action in found.iter_mut().filter(|action| action.tried) {
         let text = edited(view.text(), &action.edits);
         if let Some(why) = action.weakens {
@@ -185,6 +190,14 @@ fn explain(known: &Known, index: usize, place: Range<usize>) -> Action {
 pub(super) fn told(title: String, command: Command, place: &Range<usize>) -> Action {
     let command = Some(command);
     Action { kind: ActionKind::Explain, tried: false, command, ..action(title, place, Vec::new()) }
+}
+
+/// The original of a line of a generated model, if it is there.
+fn open_original(view: View<'_>, range: &Range<usize>) -> Option<Action> {
+    let place = originals::at(view, range.start)?;
+    let number = view.text().get(..range.start)?.matches('\n').count() as u32 + 1;
+    let action = told(format!("Open the original text, {}", place.words), Command::Original(number), range);
+    Some(Action { kind: ActionKind::Open, ..action })
 }
 
 /// Where a stronger fairness excludes the run that was found, others may still violate the property: a check tells.

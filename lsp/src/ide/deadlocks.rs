@@ -94,6 +94,7 @@ fn diagnostic(place: Place, message: String) -> Diagnostic {
         code: Code::InvalidEndState.as_str(),
         message,
         related: Vec::new(),
+        original: None,
         of_check: true,
         faded: false,
         counterexample: None,

@@ -1,5 +1,6 @@
 //! What is wrong with a model: findings about its text, and what checks found out, each at its place.
 
+use super::originals::{self, OriginalPlace};
 use super::place::Place;
 use super::{deadlocks, mutants, schedules};
 use crate::session::Document;
@@ -46,6 +47,8 @@ pub struct Diagnostic {
     pub message: String,
     /// Other places, each with what to say there, in order.
     pub related: Vec<(Place, String)>,
+    /// The line from which the text was generated, if that file is there.
+    pub original: Option<OriginalPlace>,
     /// A check found it out, not the text alone.
     pub of_check: bool,
     /// The text is never executed.
@@ -137,6 +140,7 @@ fn unexpected(name: &str, reading: &Reading, property: &str) -> Diagnostic {
         code: Code::BadExpectation.as_str(),
         message: format!("{property} holds, although {who} expects that it is violated"),
         related: Vec::new(),
+        original: None,
         of_check: true,
         faded: false,
         counterexample: None,
@@ -151,6 +155,7 @@ fn misconfigured(name: &str, wrong: &str) -> Diagnostic {
         code: Code::BadProject.as_str(),
         message: format!("not checked, because the settings of the project cannot be read: {wrong}"),
         related: Vec::new(),
+        original: None,
         of_check: true,
         faded: false,
         counterexample: None,
@@ -183,6 +188,7 @@ fn of_text(name: &str, map: &SourceMap, finding: &Finding) -> Diagnostic {
         code: finding.code.as_str(),
         message: lines.join("\n"),
         related,
+        original: finding.span().and_then(|span| originals::place(map, span)),
         of_check: false,
         faded: false,
         counterexample: None,
@@ -266,6 +272,7 @@ fn violation(name: &str, known: &Known, example: &Counterexample, index: usize) 
         code: example.finding.code.as_str(),
         message: lines.join("\n"),
         related,
+        original: example.finding.span().and_then(|span| originals::place(known.reading.map(), span)),
         of_check: true,
         faded: false,
         counterexample: Some((known.report.name.clone(), index)),

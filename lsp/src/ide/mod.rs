@@ -18,6 +18,7 @@ pub mod linked;
 pub mod mutants;
 pub mod names;
 pub mod orders;
+pub mod originals;
 pub mod place;
 mod questions;
 pub mod renamed_files;

@@ -16,7 +16,7 @@ pub(super) fn at(view: View<'_>, range: &Range<usize>) -> Vec<Action> {
 }
 
 /// The bytes of the line of a byte, without its end.
-fn line_of(text: &str, at: usize) -> Range<usize> {
+pub(super) fn line_of(text: &str, at: usize) -> Range<usize> {
     let before = text.get(..at).unwrap_or(text);
     let start = before.rfind('\n').map_or(0, |end| end + 1);
     let length = text.get(start..).and_then(|rest| rest.lines().next()).map_or(0, str::len);

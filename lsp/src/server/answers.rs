@@ -1,10 +1,12 @@
 //! The answers to the protocol's requests: each asks `ide` and says the same in the protocol's words.
 
 use super::context::Context;
+use super::convert::original_location;
 use super::names::uri_of;
 use super::service::error;
 use super::state::State;
 use crate::ide::inline_values::{self, InlineValue};
+use crate::ide::originals::{self, OriginalPlace};
 use crate::ide::{Place, View, hints as inlays, hover as hovers, implementations, linked, names, types};
 use fabius_language::{self as language, Entry, FoldKind, Indent, Replacement, Style, SymbolKind};
 use std::collections::HashMap;
@@ -42,7 +44,11 @@ fn locations(context: &Context<'_>, places: &[Place]) -> Vec<lsp::Location> {
 
 pub fn definition(server: &mut State, params: &lsp::GotoDefinitionParams) -> Option<Vec<lsp::Location>> {
     at(server, &params.text_document_position_params, |context, view, at| {
-        locations(context, &names::definition(view, at))
+        let found = locations(context, &names::definition(view, at));
+        match originals::links(view).into_iter().find(|(range, _)| range.start <= at && at <= range.end) {
+            Some((_, place)) if found.is_empty() => original_location(&place).into_iter().collect(),
+            _ => found,
+        }
     })
 }
 
@@ -306,7 +312,13 @@ pub fn links(server: &mut State, params: &lsp::DocumentLinkParams) -> Option<Vec
         let range = context.range(&(span.start as usize..span.end as usize));
         Some(lsp::DocumentLink { range, target: Some(target), tooltip: Some(name.clone()), data: None })
     };
-    Some(own.filter_map(one).collect())
+    let original = |(range, place): (Range<usize>, OriginalPlace)| {
+        // Editors take such an end of an address for a line.
+        let target = format!("{}#L{}", uri_of(&place.file)?.as_str(), place.line.max(1)).parse().ok();
+        let tooltip = Some(place.words);
+        target.is_some().then(|| lsp::DocumentLink { range: context.range(&range), target, tooltip, data: None })
+    };
+    Some(own.filter_map(one).chain(originals::links(view).into_iter().filter_map(original)).collect())
 }
 
 pub fn hints(server: &mut State, params: &lsp::InlayHintParams) -> Option<Vec<lsp::InlayHint>> {

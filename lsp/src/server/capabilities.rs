@@ -8,7 +8,7 @@ use serde_json::json;
 use tower_lsp_server::ls_types as lsp;
 
 /// The commands that a client may ask for.
-pub const COMMANDS: [&str; 12] = [
+pub const COMMANDS: [&str; 13] = [
     "fabius.check",
     "fabius.stop",
     "fabius.prioritize",
@@ -16,6 +16,7 @@ pub const COMMANDS: [&str; 12] = [
     "fabius.stopSweep",
     "fabius.explain",
     "fabius.trace",
+    "fabius.original",
     "fabius.contexts",
     "fabius.stuck",
     "fabius.executions",

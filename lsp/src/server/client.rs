@@ -13,6 +13,8 @@ use tower_lsp_server::ls_types::{self as lsp, LSPAny};
 pub enum Expected {
     /// The client has heard that it is to ask again for something.
     Refreshed(&'static str),
+    /// The client has opened a text.
+    Shown,
     /// It is the client's settings.
     Settings,
     /// The client tells of files from now on, or does not.

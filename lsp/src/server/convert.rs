@@ -5,6 +5,7 @@ use super::names::uri_of;
 use super::positions::Encoding;
 use crate::ide::Place;
 use crate::ide::diagnostics::{Diagnostic, Level};
+use crate::ide::originals::OriginalPlace;
 use crate::session::Session;
 use fabius_base::SourceMap;
 use ropey::Rope;
@@ -55,6 +56,10 @@ impl<'a> Converter<'a> {
         let information = diagnostic.related.iter().filter_map(|(place, message)| {
             Some(lsp::DiagnosticRelatedInformation { location: self.location(place)?, message: message.clone() })
         });
+        let original = diagnostic.original.iter().filter_map(|place| {
+            let message = format!("generated from {}", place.words);
+            Some(lsp::DiagnosticRelatedInformation { location: original_location(place)?, message })
+        });
         let data = diagnostic.counterexample.as_ref();
         lsp::Diagnostic {
             range: self.place(&diagnostic.place),
@@ -68,9 +73,15 @@ impl<'a> Converter<'a> {
             code_description: manual::page_of(diagnostic.code).map(|href| lsp::CodeDescription { href }),
             source: Some("fabius".to_owned()),
             message: diagnostic.message.clone(),
-            related_information: related.then(|| information.collect()),
+            related_information: related.then(|| information.chain(original).collect()),
             tags: diagnostic.faded.then(|| vec![lsp::DiagnosticTag::UNNECESSARY]),
             data: data.map(|(property, index)| json!({ "property": property, "counterexample": index })),
         }
     }
+}
+
+/// A line of an original text, which nobody has opened or read: its beginning.
+pub fn original_location(place: &OriginalPlace) -> Option<lsp::Location> {
+    let start = lsp::Position { line: place.line.saturating_sub(1), character: 0 };
+    Some(lsp::Location { uri: uri_of(&place.file)?, range: lsp::Range { start, end: start } })
 }

@@ -292,7 +292,7 @@ impl MainLoop {
 
     fn answered(&mut self, expected: Expected, value: &lsp::LSPAny) {
         match expected {
-            Expected::Refreshed(_) | Expected::Registered => {}
+            Expected::Refreshed(_) | Expected::Registered | Expected::Shown => {}
             Expected::Settings => match value.get(0) {
                 Some(lsp::LSPAny::Null) | None => {}
                 Some(own) => self.state.set(Settings::read(own)),

@@ -104,6 +104,7 @@ fn offer(context: &Context<'_>, params: &lsp::CodeActionParams, action: &Action,
                 ("fabius.check", json(RunParams { uri, property, fairness, leave_out: None }))
             }
             Effect::Contexts(process) => ("fabius.contexts", json(ContextsParams { uri, process: process.clone() })),
+            Effect::Original(line) => ("fabius.original", json(LinesParams { uri, lines: vec![line - 1] })),
             Effect::Stuck(line) => ("fabius.stuck", json(LinesParams { uri, lines: vec![line - 1] })),
         };
         command(&action.title, name, Some(params))
@@ -153,5 +154,6 @@ fn kind_of(kind: ActionKind) -> lsp::CodeActionKind {
         ActionKind::Fix | ActionKind::Explain => lsp::CodeActionKind::QUICKFIX,
         ActionKind::Rewrite => lsp::CodeActionKind::REFACTOR_REWRITE,
         ActionKind::Ask => lsp::CodeActionKind::new("refactor.ask"),
+        ActionKind::Open => lsp::CodeActionKind::EMPTY,
     }
 }

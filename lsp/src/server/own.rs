@@ -1,16 +1,19 @@
 //! Our own requests and commands, described in `docs/protocol.md`. A client does well without them.
 
-use super::client::{json, read};
+use super::client::{Expected, json, read};
+use super::context::Context;
+use super::convert::original_location;
 use super::lines;
 use super::messages::{
-    CompareParams, CompareRuns, DescribeLines, ExplainWaiting, Export, Lines, LinesParams, ModelParams, Prioritize,
-    Properties, QueueParams, Request, Run, RunParams, RunsCompared, Select, Status, Step, Stop, StopSweep, Survey,
-    Trace, TraceSource,
+    CompareParams, CompareRuns, DescribeLines, ExplainWaiting, Export, FindOriginal, Lines, LinesParams, ModelParams,
+    OriginalText, Prioritize, Properties, QueueParams, Request, Run, RunParams, RunsCompared, Select, Status, Step,
+    Stop, StopSweep, Survey, Trace, TraceSource,
 };
 use super::names::name_of;
 use super::service::error;
 use super::state::State;
 use super::traces;
+use crate::ide::originals;
 use crate::session::Notice;
 use crate::session::jobs::Tier;
 use fabius_engine::comparison::version_lines;
@@ -47,6 +50,7 @@ pub fn answer(server: &mut State, method: &str, params: lsp::LSPAny) -> Result<V
         Select::METHOD => answered::<Select>(server, params, |server, model, params| {
             traces::select(server, model, &params.source, params.step)
         }),
+        FindOriginal::METHOD => answered::<FindOriginal>(server, params, find_original),
         ExplainWaiting::METHOD => answered::<ExplainWaiting>(server, params, |server, model, params| {
             traces::why(server, model, &params.source, params.step, params.pid)
         }),
@@ -86,6 +90,7 @@ pub fn command(server: &mut State, params: &lsp::ExecuteCommandParams) -> Result
             server.client.show(lsp::MessageType::INFO, text.clone());
             Ok(json(text))
         }
+        "fabius.original" => open_original(server, first),
         "" => Ok(Value::Null),
         other => Err(error(ErrorCode::InvalidParams, format!("unknown command {other}"))),
     }
@@ -124,6 +129,37 @@ fn compare_runs(server: &mut State, model: &str, params: CompareParams) -> Resul
     let lines = version_lines(&comparison, usize::MAX).into_iter().map(|line| line.text + "\n");
     let text = format!("{property}\n\n{}", lines.collect::<String>());
     Ok(RunsCompared { property, text, comparison })
+}
+
+fn find_original(server: &mut State, _: &str, params: LinesParams) -> Result<Option<OriginalText>> {
+    let context = Context::of(server, &params.uri);
+    let found = context.and_then(|context| {
+        let start = lsp::Position { line: *params.lines.first()?, character: 0 };
+        originals::at(context.view(), context.offset(start))
+    });
+    Ok(found.and_then(|place| {
+        let lsp::Location { uri, range } = original_location(&place)?;
+        Some(OriginalText { uri, range, words: place.words })
+    }))
+}
+
+/// Has the client open the original of a line, or says where it is if the client cannot.
+fn open_original(server: &mut State, params: Value) -> Result<Value> {
+    let found = find_original(server, "", read(params)?)?;
+    let Some(original) = &found else {
+        server.client.show(lsp::MessageType::INFO, "there is no original text of this line".to_owned());
+        return Ok(Value::Null);
+    };
+    if server.able.shows_documents {
+        let (uri, selection) = (original.uri.clone(), Some(original.range));
+        let params = lsp::ShowDocumentParams { uri, external: None, take_focus: Some(true), selection };
+        server.client.ask("window/showDocument", params, Expected::Shown);
+    } else {
+        let path = name_of(&original.uri);
+        let line = original.range.start.line.saturating_add(1);
+        server.client.show(lsp::MessageType::INFO, format!("the original text: {path}:{line}"));
+    }
+    Ok(json(found))
 }
 
 fn prioritize(server: &mut State, model: &str, params: QueueParams) -> Result<Option<Status>> {

@@ -321,7 +321,9 @@ fn branch_message(server: &State, model: &str, origin: &Origin, branch: &TreeBra
     let step = branch.steps.first().zip(report.steps.into_iter().next()).map(|(step, record)| {
         let converter = Converter::new(&server.session, &origin.loaded.map, server.encoding);
         let (file, range) = origin.place(step.actor.span, model);
-        PlacedStep { record, uri: uri_of(&file), range: converter.range(&file, range.start, range.end) }
+        let range = converter.range(&file, range.start, range.end);
+        let original_uri = traces::original_uri(&origin.loaded.map, step.actor.span);
+        PlacedStep { record, uri: uri_of(&file), range, original_uri }
     });
     Branch {
         first: report.first,

@@ -37,6 +37,8 @@ pub struct Abilities {
     pub refresh_lenses: bool,
     /// Asks for its inlay hints again when told to.
     pub refresh_hints: bool,
+    /// Opens a text when it is asked to.
+    pub shows_documents: bool,
     /// Knows our own notifications.
     pub status: bool,
     /// Answers questions about its settings.
@@ -117,6 +119,7 @@ impl State {
             related: on(published.and_then(|published| published.related_information)),
             refresh_lenses: on(workspace.and_then(|workspace| workspace.code_lens.as_ref()?.refresh_support)),
             refresh_hints: on(workspace.and_then(|workspace| workspace.inlay_hint.as_ref()?.refresh_support)),
+            shows_documents: window.and_then(|window| window.show_document.as_ref()).is_some_and(|show| show.support),
             status: on(own.and_then(|own| own.get("status")?.as_bool())),
             configuration: on(workspace.and_then(|workspace| workspace.configuration)),
             snippets: on(completion.and_then(|item| item.snippet_support)),

@@ -8,12 +8,13 @@ use super::messages::{
 use super::names::uri_of;
 use super::service::error;
 use super::state::State;
+use crate::ide::originals;
 use crate::session::ShownStep;
 use crate::session::results::Known;
 use crate::session::runs::KeptRun;
 use fabius_analysis::deciding_parts;
 use fabius_analysis::picture::{MovingPicture, moving_picture};
-use fabius_base::Span;
+use fabius_base::{SourceMap, Span};
 use fabius_engine::{Counterexample, Loaded};
 use fabius_explore::Exploration;
 use fabius_project::files;
@@ -28,6 +29,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 use tower_lsp_server::jsonrpc::{ErrorCode, Result};
+use tower_lsp_server::ls_types as lsp;
 
 /// A page of a trace has this many steps unless the client wants fewer.
 pub const PAGE_STEPS: usize = 200;
@@ -115,6 +117,7 @@ pub fn page(
             record: step_record(&step, map),
             uri: uri_of(&file),
             range: converter.range(&file, range.start, range.end),
+            original_uri: original_uri(map, step.actor.span),
         }
     });
     let (property, kind, message) = match shown.of {
@@ -146,6 +149,11 @@ pub fn page(
         picture,
         picture_problem,
     })
+}
+
+/// The file from which a statement was generated, if it is there.
+pub fn original_uri(map: &SourceMap, span: Span) -> Option<lsp::Uri> {
+    uri_of(&originals::place(map, span)?.file)
 }
 
 /// Where the formula holds along a run, as a table.

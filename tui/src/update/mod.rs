@@ -32,7 +32,10 @@ pub fn update(model: &mut Model, message: Message) -> Vec<Effect> {
         Message::Mouse(event) => mouse::mouse(model, event, &mut effects),
         Message::Pasted(text) => prompt::paste(model, &text),
         Message::Resized(width, height) => model.size = (width, height),
-        Message::Loaded(loaded) => read::read(model, loaded, &mut effects),
+        Message::Loaded(loaded, originals) => {
+            model.originals = originals;
+            read::read(model, loaded, &mut effects);
+        }
         Message::Event(work, event) if work == model.work => search::told(model, *event, &mut effects),
         Message::Event(..) => {}
         Message::Checked(work, outcome) if work == model.check => search::checked(model, *outcome, work),
@@ -62,7 +65,7 @@ pub fn update(model: &mut Model, message: Message) -> Vec<Effect> {
 /// Whether something would change the walk, which a run is about to change.
 fn waits_for_background_run(message: &Message) -> bool {
     use Message::{Charted, Checked, Found, Loaded, Read, Scheduled, Searched};
-    matches!(message, Charted(..) | Scheduled(..) | Checked(..) | Searched(..) | Found(..) | Loaded(_) | Read(..))
+    matches!(message, Charted(..) | Scheduled(..) | Checked(..) | Searched(..) | Found(..) | Loaded(..) | Read(..))
 }
 
 pub(crate) use drive::name_of;

@@ -28,6 +28,7 @@ pub fn draw(model: &Model, buffer: &mut Buffer, area: Rect) {
     let cursor = model.cursors[Panel::Source.index()];
     let status = status(model);
     let last = last_line(model);
+    let written = original_line(model);
     // A blank stands between the marks and the longest number.
     let digits = model.source.lines.len().to_string().len().max(2) + 1;
     let mut in_comment = is_in_comment(&model.source.lines, cursor.top);
@@ -41,6 +42,7 @@ pub fn draw(model: &Model, buffer: &mut Buffer, area: Rect) {
         let sign = if is_last { theme.sign(Sign::Here) } else { " " };
         spans.push(span(format!("{number:>digits$}{sign}"), number_style));
         spans.extend(highlighted(theme, text, &mut in_comment));
+        spans.extend(written.iter().filter(|_| is_last).map(|written| span(format!("   {written}"), theme.quiet())));
         put(buffer, area, row, &Line::from(spans), theme);
         if model.panel == Panel::Source && index == cursor.at {
             super::text::mark(buffer, area, row, theme.cursor());
@@ -55,6 +57,13 @@ pub fn original(model: &Model) -> Option<Original> {
     let (session, loaded) = (model.session.as_ref()?, model.loaded.as_ref()?);
     let step = session.walk.step_to(session.walk.here())?;
     loaded.map.original(step.fault_span)
+}
+
+/// The line from which the statement of the last step was generated, if that file can be read. The title says where it is.
+fn original_line(model: &Model) -> Option<String> {
+    let (session, loaded) = (model.session.as_ref()?, model.loaded.as_ref()?);
+    let span = session.walk.step_to(session.walk.here())?.fault_span;
+    model.originals.line(&loaded.map, span).map(|line| format!("from: {line}"))
 }
 
 /// The line of the last step.

@@ -5,6 +5,7 @@ mod comparisons;
 mod conditions;
 mod formula;
 mod graphs;
+mod originals;
 mod screens;
 mod searches;
 mod support;

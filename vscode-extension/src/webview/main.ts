@@ -27,6 +27,7 @@ function start(root: HTMLElement): void {
       host?.postMessage({ type: "select", step });
     },
     open: (step) => host?.postMessage({ type: "open", step }),
+    original: (step) => host?.postMessage({ type: "original", step }),
     exportTrace: () => host?.postMessage({ type: "export" }),
   });
   window.addEventListener("message", (event: MessageEvent<FromHost>) => {

@@ -22,7 +22,13 @@ export function laneNames(chart: Chart, of: Layout): HTMLElement {
 
 type Step = TraceData["steps"][number];
 
-export function rowOf(step: Step, index: number, of: Layout, loopStart: number | null, chosen: boolean, found: boolean): HTMLElement {
+/** Where a statement was generated from; a link where the editor can open it. */
+function originalOf(step: Step, original: string, inEditor: boolean): HTMLElement {
+  if (!inEditor || !step.originalUri) return el("span", {}, original);
+  return el("a", { class: "original", href: "#", tabindex: -1, title: "Open the original text beside the model" }, original);
+}
+
+export function rowOf(step: Step, index: number, of: Layout, loopStart: number | null, chosen: boolean, found: boolean, inEditor: boolean): HTMLElement {
   const loop = loopStart !== null && step.step >= loopStart;
   const classes = ["row", loop && "loop", step.fault && "fault", found && "found", chosen && "chosen"].filter(Boolean).join(" ");
   const who = `${step.process}[${step.pid}]`;
@@ -34,9 +40,10 @@ export function rowOf(step: Step, index: number, of: Layout, loopStart: number |
     ...(step.printed ? [`prints ${JSON.stringify(step.printed)}`] : []),
     ...(step.notes ?? []).map((note) => `⚠ ${note.text}`),
     ...(step.fault ? [`✗ ${step.fault}`] : []),
-    ...(step.original ? [`from ${step.original.file}:${step.original.line}`] : []),
   ];
-  const change = el("span", { class: "change" }, told.join("   "));
+  const original = step.original ? `from ${step.original.file}:${step.original.line}` : undefined;
+  const change = el("span", { class: "change" }, told.join("   "), ...(original ? [told.length > 0 ? "   " : "", originalOf(step, original, inEditor)] : []));
+  if (original) told.push(original);
   const said = el("span", { class: "said", title: [`${who} ${step.text}`, ...told].join("\n") }, number, text, change);
   said.style.width = `${of.said}px`;
   const label = `Step ${step.step}, ${who}, line ${step.line}, ${step.text}. ${told.join(". ")}`;

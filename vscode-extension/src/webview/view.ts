@@ -16,6 +16,8 @@ export interface Actions {
   select(step: number): void;
   /** The person wants to see its statement. */
   open(step: number): void;
+  /** The person wants to see the text from which its statement was generated. */
+  original(step: number): void;
   exportTrace(): void;
 }
 
@@ -42,7 +44,14 @@ export class TraceView {
     private readonly actions: Actions,
   ) {
     this.steps.addEventListener("scroll", () => { this.draw(); });
-    this.steps.addEventListener("click", (event) => { this.clicked(event, (step) => { this.pick(step); }); });
+    this.steps.addEventListener("click", (event) => {
+      const link = event.target instanceof Element && event.target.closest("a.original") !== null;
+      if (link) event.preventDefault();
+      this.clicked(event, (step) => {
+        this.pick(step);
+        if (link) this.actions.original(step);
+      });
+    });
     this.steps.addEventListener("dblclick", (event) => { this.clicked(event, (step) => { this.actions.open(step); }); });
     this.box.addEventListener("input", () => {
       this.wanted = this.box.value;
@@ -149,7 +158,7 @@ export class TraceView {
       const step = data.steps[number - 1];
       if (!step) return "";
       const found = this.wanted !== "" && search([step], this.wanted, 0, 1) > 0;
-      return rowOf(step, first + index, this.layout, data.loopStart, number === this.selected, found);
+      return rowOf(step, first + index, this.layout, data.loopStart, number === this.selected, found, this.actions.inEditor);
     });
     this.canvas.replaceChildren(drawLanes(this.chart, this.layout, data, this.shown, first, end), ...rows);
     this.steps.setAttribute("aria-activedescendant", `step-${this.selected}`);

@@ -22,8 +22,8 @@ pub use searches::{
 };
 pub use status::{Faulty, PropertyState, PropertyStatus, Running, Status, SurveyStatus, Waiting};
 pub use traces::{
-    Exported, FalsePart, NamedValue, PlacedProcess, PlacedStep, ProcessState, Ribbon, RunsCompared, StateAfter,
-    TraceKind, TracePage,
+    Exported, FalsePart, NamedValue, OriginalText, PlacedProcess, PlacedStep, ProcessState, Ribbon, RunsCompared,
+    StateAfter, TraceKind, TracePage,
 };
 pub use traces::{WaitingStatement, Why};
 
@@ -74,6 +74,8 @@ requests! {
     Step = "fabius/step", StepParams => StateAfter;
     /// The run that violates a property beside the one before the last save.
     CompareRuns = "fabius/compareRuns", CompareParams => RunsCompared;
+    /// The line of the original text from which a line of a generated model comes; `None` if it comes from none, or that file is not there.
+    FindOriginal = "fabius/original", LinesParams => Option<OriginalText>;
     /// The client shows a step.
     Select = "fabius/select", StepParams => ();
     /// Why processes can or cannot continue after a step.

@@ -85,6 +85,24 @@ pub struct PlacedStep {
     /// The statement.
     #[cfg_attr(test, ts(type = "Range"))]
     pub range: lsp::Range,
+    /// The file from which the statement was generated, if it is there; `original` says which line.
+    #[serde(rename = "originalUri")]
+    #[cfg_attr(test, ts(type = "string | null"))]
+    pub original_uri: Option<lsp::Uri>,
+}
+
+/// A line of the text from which a model was generated.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct OriginalText {
+    /// The file.
+    #[cfg_attr(test, ts(type = "string"))]
+    pub uri: lsp::Uri,
+    /// The beginning of the line. The file may have fewer lines.
+    #[cfg_attr(test, ts(type = "Range"))]
+    pub range: lsp::Range,
+    /// The place in the words of the model, such as `a.src:33`.
+    pub words: String,
 }
 
 /// The run that violates a property beside the one before the last save.

@@ -2,6 +2,7 @@
 
 use fabius_base::Cancel;
 use fabius_engine::{Boundary, CheckContext, Controls, Event, Loaded, Settings, check, load};
+use fabius_project::originals::Originals;
 use fabius_tui::message::{Effect, Message};
 use fabius_tui::model::Model;
 use fabius_tui::update::update;
@@ -37,14 +38,16 @@ impl Player {
         let loaded = read(text, &settings);
         let launch = LaunchOptions { path: PathBuf::from("model.pml"), settings, trail: None, check: false };
         let mut player = Self { model: Model::new(launch, theme, size), effects: Vec::new(), boundary: None };
-        player.send(Message::Loaded(loaded));
+        let originals = Originals::of(&loaded.map);
+        player.send(Message::Loaded(loaded, originals));
         player
     }
 
     /// The model was written.
     pub fn write(&mut self, text: &str) {
         let loaded = read(text, &self.model.launch.settings);
-        self.send(Message::Loaded(loaded));
+        let originals = Originals::of(&loaded.map);
+        self.send(Message::Loaded(loaded, originals));
     }
 
     pub fn send(&mut self, message: Message) {
