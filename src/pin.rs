@@ -119,7 +119,7 @@ fn read(path: &Path, must_exist: bool) -> Result<Pins, String> {
             }
             Err(error) => Err(format!("{name} cannot be read: {error}")),
         },
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => Ok(Pins::new()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => Ok(Pins::default()),
         Err(error) => Err(format!("{name} cannot be read: {error}\nhelp: `fabius pin FILE` makes it")),
     }
 }

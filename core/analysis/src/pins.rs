@@ -27,14 +27,16 @@ pub struct Pins {
     pub pins: Vec<Pin>,
 }
 
+impl Default for Pins {
+    /// None, in the oldest format.
+    fn default() -> Self {
+        Self { version: *Self::FORMATS.start(), pins: Vec::new() }
+    }
+}
+
 impl Pins {
     /// The formats that are read.
     pub const FORMATS: RangeInclusive<u32> = 1..=2;
-
-    /// None, in the oldest format.
-    pub fn new() -> Self {
-        Self { version: *Self::FORMATS.start(), pins: Vec::new() }
-    }
 
     /// Adds a run; a file without infinite runs keeps the format that older versions read.
     pub fn add(&mut self, pin: Pin) {

@@ -114,6 +114,7 @@ fn unnoticed(reading: &Reading, report: &MutationReport) -> impl Iterator<Item =
         code: Code::Unnoticed.as_str(),
         message: mutants::message(mutant),
         related: Vec::new(),
+        original: originals::place(reading.map(), mutant.span),
         of_check: true,
         faded: false,
         counterexample: None,
