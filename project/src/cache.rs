@@ -91,7 +91,7 @@ impl Cache {
             internal_error: None,
             ..crashed(&loaded.name, "")
         };
-        Some(Outcome { report, counterexamples: Vec::new(), findings, statements: Vec::new(), failure: None })
+        Some(Outcome { report, counterexamples: Vec::new(), findings, failure: None })
     }
 
     /// Remembers what a check proved.

@@ -15,7 +15,6 @@ mod false_parts;
 mod features;
 mod latency;
 mod leave_out;
-mod matches;
 mod models;
 mod mutants;
 mod neovim;

@@ -1,6 +1,6 @@
 //! What a check leaves behind.
 
-use fabius_base::{Finding, Span};
+use fabius_base::Finding;
 use fabius_counterexample::Counterexample;
 use fabius_task::internal_error;
 use fabius_task::load::Loaded;
@@ -16,9 +16,6 @@ pub struct Outcome {
     /// What the check itself found in the text: statements that are never executed, a property that
     /// does not exist.
     pub findings: Vec<Finding>,
-    /// The statements of processes, by where a person sees them, and whether a search executed them. One that no search executed
-    /// may still be executed by some run, unless the searches were exhaustive. Empty if nothing was searched.
-    pub statements: Vec<(Span, bool)>,
     /// Fabius itself is wrong: what happened, for a person to report.
     pub failure: Option<String>,
 }
@@ -56,7 +53,7 @@ pub(crate) fn faulty(loaded: &Loaded, more: Option<Finding>) -> Outcome {
     let mut report =
         report(&loaded.name, Verdict::Faulty, false, format!("not checked, because of {errors} error{plural}"));
     report.findings = all.map(|finding| FindingReport::new(&loaded.map, finding)).collect();
-    Outcome { report, counterexamples: Vec::new(), findings, statements: Vec::new(), failure: None }
+    Outcome { report, counterexamples: Vec::new(), findings, failure: None }
 }
 
 pub(crate) fn report(name: &str, verdict: Verdict, exhaustive: bool, reason: String) -> Report {

@@ -18,7 +18,7 @@ use crate::searches::search;
 use crate::task::Checked;
 use crate::together::{self, Invariant, Together};
 use fabius_analysis::growth;
-use fabius_base::{Cancel, Finding, Limits, Span};
+use fabius_base::{Cancel, Finding, Limits};
 use fabius_observe::{CheckContext, Controls, Event, Goal, Progress};
 use fabius_program::Program;
 use fabius_strategy::{Asked, Choice, choose};
@@ -27,7 +27,6 @@ use fabius_task::plan::{Planned, Question};
 use fabius_task::report::{PropertyReport, SearchEnd, SearchReport, Stopped, Verdict};
 use fabius_task::settings::{Audit, Delaying, DepthBounding, Order, Settings, ThreadCount};
 use std::cell::Cell;
-use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -195,8 +194,6 @@ pub(crate) struct Portfolio<'a> {
     failure: Option<String>,
     /// In some pause, most of what was stored was one path.
     has_long_path: bool,
-    /// Where statements stand that some of the searches executed.
-    executed: HashSet<Span>,
     /// What there is to say of variables that only grow, once it was asked for.
     growth: Option<Vec<Finding>>,
 }
@@ -220,14 +217,12 @@ impl<'a> Portfolio<'a> {
             may_join,
             failure: None,
             has_long_path: false,
-            executed: HashSet::new(),
             growth: None,
         }
     }
 
-    /// Decides the properties as far as the limits go; what is known of each, in their order, and where statements stand that some of
-    /// the searches executed.
-    pub(crate) fn decide(mut self, context: &mut CheckContext<'_>) -> (Vec<Checked>, HashSet<Span>) {
+    /// Decides the properties as far as the limits go; what is known of each, in their order.
+    pub(crate) fn decide(mut self, context: &mut CheckContext<'_>) -> Vec<Checked> {
         for index in 0..self.properties.len() {
             if self.properties[index].over.is_none() {
                 let (checked, _) = self.main_search(index, None, context);
@@ -239,7 +234,7 @@ impl<'a> Portfolio<'a> {
         if let Some(last) = decided.last_mut() {
             last.failure = last.failure.take().or(self.failure);
         }
-        (decided, self.executed)
+        decided
     }
 
     /// After a proof of safety or of an invariant, proves the invariants that are open by one search, if that is no more work than one
@@ -342,7 +337,6 @@ impl<'a> Portfolio<'a> {
         let mut context = CheckContext { cancel: &stop, now: &now, observe: &mut observe, controls };
         let mut checked = search(loaded, program, planned, &choice, &mut context);
         checked.describe(&choice, program, planned);
-        self.executed.extend(checked.executed.drain());
         let property = &mut self.properties[index];
         if let Some(mut decided) = run.decided {
             property.note_main(&choice, &checked, SearchEnd::Superseded);
@@ -497,7 +491,6 @@ impl<'a> Portfolio<'a> {
         let mut context = CheckContext { cancel: &stop, now, observe: &mut observe, controls };
         let mut checked = search(self.loaded, self.program, planned, &choice, &mut context);
         checked.describe(&choice, self.program, planned);
-        self.executed.extend(checked.executed.drain());
         let decided = match checked.report.verdict {
             Verdict::Violated => true,
             Verdict::Holds => proves,

@@ -3,17 +3,16 @@
 use crate::outcome::{Outcome, conclude, faulty, report};
 use crate::portfolio::{Open, Portfolio};
 use crate::{prune, vacuity};
-use fabius_analysis::{starvation, worth_telling};
-use fabius_base::{Code, Finding, Span};
+use fabius_analysis::starvation;
+use fabius_base::{Code, Finding};
 use fabius_checkpoint::not_kept;
 use fabius_observe::{CheckContext, Event};
-use fabius_program::{EdgeId, ProcessKind, Program};
+use fabius_program::Program;
 use fabius_strategy::{self as strategy, Asked, Choice, choose};
 use fabius_task::load::Loaded;
 use fabius_task::plan::{Plan, Planned, Question, plan, unknown_property};
 use fabius_task::report::{FindingReport, TOOL, VERSION, Verdict};
 use fabius_task::settings::{CheckpointFiles, Settings};
-use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 /// Checks a model as the settings say.
@@ -60,30 +59,6 @@ fn without_effect(choice: &Choice, planned: &Planned) -> Option<Finding> {
     (!missed.is_empty()).then(|| finding().help(format!("the search for these is {}", choice.name())))
 }
 
-/// The statements of processes, by where a person sees them, and whether some search executed them. One that stands in the text once counts
-/// once; one that another one stands for, or of which nobody wants to know, does not count.
-fn statements(loaded: &Loaded, program: &Program, executed: &HashSet<Span>) -> Vec<(Span, bool)> {
-    let shown = |span: Span| {
-        let Span { file, start, end, .. } = loaded.map.user_span(span);
-        (file, start, end)
-    };
-    let executed: HashSet<_> = executed.iter().map(|span| shown(*span)).collect();
-    let mut found = BTreeMap::new();
-    for (at, edge) in program.edges.iter().enumerate() {
-        let process = program.process(edge.process);
-        let statement = &process.statements[edge.statement.0 as usize];
-        if process.kind == ProcessKind::Process && worth_telling(&statement.action) {
-            let place = shown(statement.span);
-            let is_executed: &mut Option<bool> = found.entry(place).or_insert(Some(executed.contains(&place)));
-            if loaded.is_passed_over(EdgeId(at as u32)) {
-                *is_executed = None;
-            }
-        }
-    }
-    let told = |((file, start, end), is_executed): (_, Option<bool>)| Some((Span::new(file, start, end), is_executed?));
-    found.into_iter().filter_map(told).collect()
-}
-
 fn check_all(
     loaded: &Loaded,
     program: &Arc<Program>,
@@ -95,7 +70,6 @@ fn check_all(
         report: report(&loaded.name, Verdict::Undecided, false, String::new()),
         counterexamples: Vec::new(),
         findings: Vec::new(),
-        statements: Vec::new(),
         failure: None,
     };
     let mut open = Vec::new();
@@ -112,9 +86,7 @@ fn check_all(
         open.push(Open::new(planned, choice));
     }
     let mut marks = None;
-    let (decided, executed) = Portfolio::new(loaded, program, settings, open).decide(context);
-    outcome.statements = statements(loaded, program, &executed);
-    for found in decided {
+    for found in Portfolio::new(loaded, program, settings, open).decide(context) {
         outcome.counterexamples.extend(found.counterexamples);
         outcome.findings.extend(found.findings);
         marks = marks.or(found.marks);

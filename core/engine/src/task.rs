@@ -2,12 +2,12 @@
 
 use fabius_analysis::Marks;
 use fabius_audit::Audited;
-use fabius_base::{Code, Finding, SourceMap, Span};
+use fabius_base::{Code, Finding, SourceMap};
 use fabius_counterexample::{Counterexample, Found, confirm};
 use fabius_machine::Refusal;
 use fabius_model::{CutRuns, SearchedMachine};
 use fabius_observe::{CheckContext, Event, Task};
-use fabius_program::{Edge, EdgeId, Initial, Program, Variable, Watch};
+use fabius_program::{Initial, Program, Variable, Watch};
 use fabius_search::{Completeness, SearchOutcome, StopAt};
 use fabius_strategy::Choice;
 use fabius_task::internal_error;
@@ -18,7 +18,6 @@ use fabius_task::report::{PropertyReport, Stopped, StrategyReport, Verdict};
 use fabius_task::settings::{Settings, Storage};
 use fabius_task::words::memory;
 use fabius_verdict::Reason;
-use std::collections::HashSet;
 use std::sync::Arc;
 
 /// This many variables are named where a state is too large.
@@ -85,23 +84,13 @@ pub(crate) struct Checked {
     pub findings: Vec<Finding>,
     /// Which assertions and labels runs get to, if all were looked at.
     pub marks: Option<Marks>,
-    /// Where statements stand that the search executed: not necessarily all of them.
-    pub executed: HashSet<Span>,
     pub failure: Option<String>,
 }
 
 impl Checked {
     /// What is known before anything that was found is confirmed.
     pub(crate) fn of(report: PropertyReport, reason: Reason) -> Self {
-        Self {
-            report,
-            reason,
-            counterexamples: Vec::new(),
-            findings: Vec::new(),
-            marks: None,
-            executed: HashSet::new(),
-            failure: None,
-        }
+        Self { report, reason, counterexamples: Vec::new(), findings: Vec::new(), marks: None, failure: None }
     }
 
     /// Nothing was searched, for a reason.
@@ -127,14 +116,6 @@ impl Checked {
         report.exhaustive = false;
         report.stopped = report.stopped.or(Some(Stopped::RuntimeErrors));
         self.reason = std::mem::take(&mut self.reason).but(sentence);
-    }
-
-    /// Takes note of the statements that a machine executed in searches.
-    pub(crate) fn note_executed(&mut self, machine: &SearchedMachine) {
-        let program = machine.machine().program();
-        let taken = program.edges.iter().enumerate().filter(|(at, _)| machine.reached(EdgeId(*at as u32)));
-        let span = |edge: &Edge| program.process(edge.process).statements[edge.statement.0 as usize].span;
-        self.executed.extend(taken.map(|(_, edge)| span(edge)));
     }
 
     /// Says which search it was, if there was one.

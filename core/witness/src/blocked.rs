@@ -126,14 +126,10 @@ pub enum Reason {
     NotElse,
     /// The `provided` of the process is false.
     NotProvided {
-        /// The process type.
-        process: String,
-        /// The part of the condition that decides.
+        /// The condition.
         condition: String,
         /// What it is made of: names and values.
         operands: Vec<(String, String)>,
-        /// All the parts of the whole condition that make it false, from left to right.
-        parts: Vec<DecidingPart>,
     },
     /// A process of higher priority can move.
     Outranked,
@@ -165,7 +161,7 @@ impl Reason {
                 format!("it can only go after the processes created later: {}", younger.join(", "))
             }
             Self::NotElse => "another option is executable".to_owned(),
-            Self::NotProvided { condition, operands, .. } => {
+            Self::NotProvided { condition, operands } => {
                 format!("its `provided` does not hold: {}", is_false(condition, operands))
             }
             Self::Outranked => "a process of higher priority can move".to_owned(),
@@ -317,13 +313,11 @@ impl<'a> StatusQuery<'a> {
     }
 
     fn reason(&self, edge: EdgeId, action: &Action) -> Reason {
-        let data = self.program.process(self.state.processes[self.pid].process);
-        if let Some(provided) = &data.provided
+        if let Some(condition) = &self.program.process(self.state.processes[self.pid].process).provided
             && self.trial().provided(self.pid) == Ok(false)
         {
-            let (condition, operands) = self.why_false(provided);
-            let (process, parts) = (data.name.clone(), self.deciding_parts(provided));
-            return Reason::NotProvided { process, condition, operands, parts };
+            let (condition, operands) = self.why_false(condition);
+            return Reason::NotProvided { condition, operands };
         }
         if self.trial().outranked(self.pid) {
             return Reason::Outranked;

@@ -22,7 +22,7 @@ pub(crate) struct Place {
 }
 
 /// A part of a condition that makes it false.
-#[derive(PartialEq, Eq, Debug, Serialize)]
+#[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(TS))]
 pub(crate) struct FalsePart {

@@ -11,7 +11,6 @@ pub mod costs;
 pub mod document;
 pub mod edits;
 pub mod events;
-pub mod executed;
 pub mod fix_validations;
 mod halted;
 pub mod jobs;

@@ -1,7 +1,6 @@
 // What stands at the ends of lines: loops of counterexamples, and processes that are stuck.
 
-import type { Lines, NotExecuted } from "../protocol";
-import { counted } from "./words";
+import type { Lines } from "../protocol";
 
 export interface Ending {
   line: number;
@@ -52,10 +51,4 @@ export function endings(lines: Lines): Ending[] {
     }
   }
   return found;
-}
-
-/** What is said of a statement that nothing executed so far: not more than that. */
-export function notExecutedHover({ states, isSearching }: NotExecuted): string {
-  const more = isSearching ? "; a search that goes on may execute it" : "";
-  return `Not executed so far: ${counted(states, "state")} searched, the search was not complete${more}.`;
 }
