@@ -4,7 +4,7 @@
 //! * [`work`]: work on a thread of its own that is left alone if it does not end, with the time that it is allowed; how much
 //!   such work there may be.
 //! * [`Clock`]: the time that work has had, without the time in which it was halted.
-//! * [`manners`]: work that nobody waits for gives way to what else runs, and takes less on battery.
+//! * [`manners`]: work that nobody waits for runs at a lower priority, and takes less time on battery.
 //! * [`memory`]: how much memory a search may use, and the allocator that asks all work to stop when there is no more.
 
 pub mod manners;

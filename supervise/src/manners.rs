@@ -1,4 +1,4 @@
-//! Consideration for whoever else uses the machine: work that nobody waits for gives way, and takes less where a battery pays for it.
+//! Consideration for whoever else uses the machine: work that nobody waits for runs at a lower priority, and is shorter on battery.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -39,7 +39,7 @@ fn is_on_battery(supplies: &Path) -> bool {
     discharges && !is_fed
 }
 
-/// How much lower the priority is of work that gives way, as for `nice`.
+/// The priority of such work, as for `nice`.
 #[cfg(target_os = "linux")]
 const NICE: i32 = 10;
 
@@ -85,7 +85,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn only_the_thread_that_asks_for_it_gives_way() {
+    fn only_the_thread_that_asks_for_it_gets_a_lower_priority() {
         let own = || rustix::process::getpriority_process(None).expect("a priority");
         let before = own();
         let given = std::thread::spawn(move || {

@@ -316,9 +316,9 @@ impl Checker {
                 event_sink(event)
             }
         });
-        let gives_way = matches!(job.work.lane(), Lane::Search | Lane::Background);
+        let in_background = matches!(job.work.lane(), Lane::Search | Lane::Background);
         let work = move || {
-            if gives_way {
+            if in_background {
                 manners::lower_priority();
             }
             let done = panic::catch_unwind(AssertUnwindSafe(|| work::execute(run, &theirs, (&stop, &time), &heard)));

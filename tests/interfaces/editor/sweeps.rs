@@ -84,7 +84,7 @@ fn values_without_effect_are_refused() {
 }
 
 /// The more, the longer: with 7 nobody waits for the end.
-const GROWING: &str = "/*@ sweep N = 1..7 */
+const GROWING: &str = "/*@ sweep N = 1..9 */
 #ifndef N
 #define N 1
 #endif
@@ -98,10 +98,10 @@ fn a_sweep_tells_row_by_row_and_can_be_stopped() {
     let uri = uri("growing");
     editor.open(&uri, GROWING);
     let begin = titles(&editor, &uri, "check with");
-    assert_eq!(begin, ["▶ check with N = 1..7"]);
+    assert_eq!(begin, ["▶ check with N = 1..9"]);
     let asked = editor.ask("fabius/sweep", json!({ "uri": uri, "lines": [0] }));
     let going = titles(&editor, &uri, "; checking N = ");
-    assert_eq!(going[0], "■ stop checking with N = 1..7");
+    assert_eq!(going[0], "■ stop checking with N = 1..9");
     assert!(going[1].starts_with("holds with N = 1"), "{going:?}");
     let lens = lenses(&editor, &uri).remove(0);
     let (command, arguments) = (&lens["command"]["command"], &lens["command"]["arguments"]);
@@ -111,5 +111,5 @@ fn a_sweep_tells_row_by_row_and_can_be_stopped() {
     assert!(sentence.starts_with("holds with N = 1") && sentence.contains("not checked with N = "), "{sentence}");
     assert!(answer["result"]["table"].as_str().unwrap().contains("the sweep was stopped"), "{answer}");
     let after = titles(&editor, &uri, &sentence);
-    assert_eq!(after, ["▶ check with N = 1..7", &*sentence]);
+    assert_eq!(after, ["▶ check with N = 1..9", &*sentence]);
 }
