@@ -177,7 +177,7 @@ async function unnoticed(): Promise<void> {
   const found = marked(await diagnostics(uri, (all) => marked(all).length > 0));
   assert.ok(found.every(({ severity }) => severity === vscode.DiagnosticSeverity.Information), JSON.stringify(found));
   const edit = new vscode.WorkspaceEdit();
-  edit.insert(uri, new vscode.Position(0, 0), " ");
+  edit.insert(uri, new vscode.Position(0, 0), "byte unused; ");
   await vscode.workspace.applyEdit(edit);
   await diagnostics(uri, (all) => marked(all).length === 0);
   await vscode.window.showTextDocument(uri);
