@@ -90,7 +90,7 @@ fn a_livelock_and_a_violated_formula_are_pinned_and_followed_in_edited_models() 
     scratch.file("m.pml", counted.replace("byte served, n;", "byte served; int n;"));
     let open = verify(&file).expect(2);
     open.says("not known  pin live: not known whether possible; the run does not return to where its loop starts: after the loop `n` is");
-    // Nobody gives way any more.
+    // Nobody can take its own request back any more.
     scratch.file("m.pml", POLITE.replace("trying[1 - _pid] ->", "trying[1 - _pid] -> trying[_pid] == false;"));
     verify(&file).expect(0).says("holds      pin live: impossible; P[").says("cannot execute `trying[_pid] = false`");
     // The loop may go on, but not for ever.
@@ -110,7 +110,7 @@ fn a_livelock_and_a_violated_formula_are_pinned_and_followed_in_edited_models() 
     verify(&file)
         .expect(1)
         .says("not known  pin formula: not known whether possible; there is no formula or claim `gets_on` any more");
-    // What gives way makes progress.
+    // Taking a request back counts as progress.
     scratch.file("m.pml", POLITE.replace("trying[1 - _pid] ->", "trying[1 - _pid] ->\nprogress_2:"));
     verify(&file)
         .expect(1)
