@@ -87,7 +87,7 @@ impl Reporter {
             Kind::Events => self.line(&Event::Done { report: Box::new(report) }),
             Kind::Text => {
                 let (counterexamples, findings, failure) = (Vec::new(), Vec::new(), None);
-                let outcome = Outcome { report, counterexamples, findings, failure };
+                let outcome = Outcome { report, counterexamples, findings, executed: None, failure };
                 let text = text::conclusion(&outcome, &self.args);
                 self.write(&text);
             }

@@ -135,7 +135,7 @@ impl Known {
             serde_json::to_string(&Event::Done { report: Box::new(report) })? + "\n"
         } else {
             let (counterexamples, findings, failure) = (Vec::new(), Vec::new(), None);
-            text::conclusion(&Outcome { report, counterexamples, findings, failure }, args)
+            text::conclusion(&Outcome { report, counterexamples, findings, executed: None, failure }, args)
         };
         AutoStream::never(out).write_all(text.as_bytes())
     }

@@ -137,7 +137,14 @@ pub(crate) fn false_parts(e: &Exploration) -> Vec<FalsePart> {
     let of_process = |process: ProcessView| {
         let parts = process.status.waiting.iter().flat_map(|waiting| e.deciding_parts(waiting));
         let placed = parts.filter_map(|(part, span)| Some(place(&process.status.name, part.sentence(), span?)));
-        placed.collect::<Vec<FalsePart>>()
+        // A false `provided` is the same at each statement.
+        let mut found: Vec<FalsePart> = Vec::new();
+        for part in placed {
+            if !found.contains(&part) {
+                found.push(part);
+            }
+        }
+        found
     };
     blocked.flat_map(of_process).collect()
 }

@@ -91,7 +91,7 @@ impl Cache {
             internal_error: None,
             ..crashed(&loaded.name, "")
         };
-        Some(Outcome { report, counterexamples: Vec::new(), findings, failure: None })
+        Some(Outcome { report, counterexamples: Vec::new(), findings, executed: None, failure: None })
     }
 
     /// Remembers what a check proved.

@@ -15,6 +15,7 @@ mod false_parts;
 mod features;
 mod latency;
 mod leave_out;
+mod matches;
 mod models;
 mod mutants;
 mod neovim;

@@ -3,21 +3,27 @@
 import * as vscode from "vscode";
 import type { Lines, Status } from "./protocol";
 import { Gutter } from "./gutter";
-import { endings, type Ending } from "./pure/marks";
+import { endings, notExecutedHover, type Ending } from "./pure/marks";
 import { signs, type Sign } from "./pure/signs";
 import type { Server } from "./server";
 import type { Store } from "./store";
+import { toRange } from "./tests";
 
 export class Decorations implements vscode.Disposable {
   private readonly type = vscode.window.createTextEditorDecorationType({
     rangeBehavior: vscode.DecorationRangeBehavior.ClosedOpen,
   });
+  /** Statements that nothing executed so far: hardly visible, and less so than what is known never to be executed. */
+  private readonly notExecuted = vscode.window.createTextEditorDecorationType({
+    textDecoration: "underline dotted 1px",
+    rangeBehavior: vscode.DecorationRangeBehavior.ClosedClosed,
+  });
   private readonly gutter: Gutter;
-  private readonly disposables: vscode.Disposable[] = [this.type];
+  private readonly disposables: vscode.Disposable[] = [this.type, this.notExecuted];
   /** What is known about the lines of each document, as it was told last, and the signs that are shown. */
   private readonly shown = new Map<string, { lines: Lines; endings: Ending[]; signs: Map<number, Sign> }>();
-  /** The version of each document about which it was asked last. */
-  private readonly asked = new Map<string, number>();
+  /** The version of each document, and the search that was running, when it was asked last. */
+  private readonly asked = new Map<string, string>();
 
   constructor(
     context: vscode.ExtensionContext,
@@ -34,6 +40,10 @@ export class Decorations implements vscode.Disposable {
           else known.delete(key);
         }
         this.drawAll();
+      }),
+      // What was not executed was not so in the text as it was.
+      vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
+        if (contentChanges.length > 0 && this.notExecutedIn(document.uri).length > 0) this.drawAll();
       }),
       vscode.window.onDidChangeVisibleTextEditors(() => { this.drawAll(); }),
       vscode.workspace.onDidChangeConfiguration((change) => {
@@ -52,6 +62,16 @@ export class Decorations implements vscode.Disposable {
     return this.shown.get(uri.toString())?.signs ?? new Map<number, Sign>();
   }
 
+  /** The places of statements of the present text that nothing executed so far, and what is said of them. */
+  notExecutedIn(uri: vscode.Uri): { range: vscode.Range; hover: string }[] {
+    const lines = this.shown.get(uri.toString())?.lines;
+    const document = vscode.workspace.textDocuments.find((one) => one.uri.toString() === uri.toString());
+    const told = lines?.notExecuted;
+    if (!lines || !told || document?.version !== lines.version) return [];
+    const hover = notExecutedHover(told);
+    return told.ranges.map((range) => ({ range: toRange(range), hover }));
+  }
+
   private follow(status: Status): void {
     const uri = vscode.Uri.parse(status.uri);
     const known = this.shown.get(uri.toString());
@@ -61,8 +81,10 @@ export class Decorations implements vscode.Disposable {
       known.signs = now;
       if (!same) this.drawAll();
     }
-    if (status.running === null || this.asked.get(uri.toString()) !== status.version) {
-      this.asked.set(uri.toString(), status.version);
+    // What a search leaves behind is there when the next one runs.
+    const moment = [status.version, status.running?.tier, status.running?.property].join();
+    if (status.running === null || this.asked.get(uri.toString()) !== moment) {
+      this.asked.set(uri.toString(), moment);
       void this.ask(uri);
     }
   }
@@ -103,6 +125,8 @@ export class Decorations implements vscode.Disposable {
         };
       });
     editor.setDecorations(this.type, decorations);
+    const notExecuted = on ? this.notExecutedIn(editor.document.uri) : [];
+    editor.setDecorations(this.notExecuted, notExecuted.map(({ range, hover }) => ({ range, hoverMessage: hover })));
     this.gutter.draw(editor, on ? this.signsOf(editor.document.uri) : new Map<number, Sign>());
   }
 

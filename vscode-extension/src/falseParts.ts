@@ -50,6 +50,12 @@ export class FalseParts implements vscode.Disposable {
     return this.places.map(({ sentence }) => sentence);
   }
 
+  /** The stretches of a document that are underlined, for tests. */
+  underlinedIn(document: vscode.TextDocument): string[] {
+    const uri = document.uri.toString();
+    return this.places.filter((place) => place.uri === uri).map(({ range }) => document.getText(toRange(range)));
+  }
+
   private async showStopped(parts: DebuggerEvents["fabius/at"]["parts"]): Promise<void> {
     const { asked } = this;
     const places: FalsePlace[] = [];

@@ -554,6 +554,8 @@ export type Lines = {
   lines: Array<LineMarks>,
   /** Which statements some run executes. */
   coverage: Coverage | null,
+  /** Which statements nothing executed so far, where a search was not complete. */
+  notExecuted: NotExecuted | null,
 };
 
 /** Lines of a model. */
@@ -580,6 +582,28 @@ assertion: boolean,
 } | { "kind": "unreached",
 /** Why not. */
 why: string | null,
+};
+
+/** Where a pattern is true along a run. */
+export type Matches = {
+  /** The steps after which it is true, in their order; 0 is the state before all of them. */
+  steps: Array<number>,
+  /** In how many states that is, of those that were looked at. */
+  sentence: string,
+};
+
+/** Parameters of `fabius/matches`. */
+export type MatchesParams = {
+  /** A condition, or several with operators that look back, such as `x > 1 after y == 2`. */
+  pattern: string,
+  /** The address of the model. */
+  uri: string,
+  /** The property; the first one with a counterexample if it is left out. */
+  property?: string,
+  /** The number of the counterexample, from 0. */
+  counterexample?: number,
+  /** A run that an answer named, instead of a counterexample. */
+  run?: string,
 };
 
 /** What a cell means. */
@@ -644,6 +668,16 @@ export type NamedValue = {
   name: string,
   /** Its value. */
   value: string,
+};
+
+/** Statements that nothing executed so far: no search, and no counterexample. Some run may still execute them. */
+export type NotExecuted = {
+  /** The number of states that the search stored that got furthest. */
+  states: number,
+  /** A search goes on or waits that may execute them. */
+  isSearching: boolean,
+  /** Where they stand in the document. */
+  ranges: Range[],
 };
 
 /** What surprises people about a step. */
@@ -1409,6 +1443,7 @@ export interface Requests {
   "fabius/compareRuns": { params: CompareParams; answer: RunsCompared };
   "fabius/original": { params: LinesParams; answer: OriginalText | null };
   "fabius/select": { params: StepParams; answer: null };
+  "fabius/matches": { params: MatchesParams; answer: Matches };
   "fabius/why": { params: WhyParams; answer: Why };
   "fabius/run": { params: RunParams; answer: Status | null };
   "fabius/prioritize": { params: QueueParams; answer: Status | null };

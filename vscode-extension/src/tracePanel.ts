@@ -21,6 +21,7 @@ type FromPanel =
   | { type: "select"; step: number }
   | { type: "open"; step: number }
   | { type: "original"; step: number }
+  | { type: "matches"; pattern: string }
   | { type: "export" };
 
 const keyOf = (which: Which): string => `${which.uri}#${which.run ?? ""}#${which.property ?? ""}#${which.counterexample ?? 0}`;
@@ -132,6 +133,11 @@ export class TracePanels implements vscode.Disposable {
     return panel && { selected: panel.selected, steps: panel.data?.steps.length ?? 0 };
   }
 
+  /** Shows a step of a trace whose panel is open, for tests. */
+  select(which: Which, step: number): void {
+    this.open.get(keyOf(which))?.select(step);
+  }
+
   show(which: Which): Promise<void> {
     const known = this.open.get(keyOf(which));
     if (known) {
@@ -178,6 +184,9 @@ export class TracePanels implements vscode.Disposable {
       case "original":
         await this.revealOriginal(shown.data?.steps[message.step - 1], false);
         return;
+      case "matches":
+        await this.findMatches(shown, message.pattern);
+        return;
       case "export":
         await this.exportTrace(shown.which);
     }
@@ -194,6 +203,17 @@ export class TracePanels implements vscode.Disposable {
     shown.selected = Math.min(shown.selected, shown.data.steps.length);
     shown.tell();
     shown.post({ type: "trace", data: shown.data, selected: shown.selected, which: shown.which });
+  }
+
+  /** Tells after which steps a pattern over the past is true, or what is wrong with it. */
+  private async findMatches(shown: TracePanel, pattern: string): Promise<void> {
+    let found: { steps: number[]; sentence: string };
+    try {
+      found = await this.server.request("fabius/matches", { ...shown.which, pattern });
+    } catch (error) {
+      found = { steps: [], sentence: error instanceof Error ? error.message : String(error) };
+    }
+    shown.post({ type: "matches", pattern, ...found });
   }
 
   /** Shows the statement of the selected step in the editor. */

@@ -1,19 +1,30 @@
 //! Where the parts that make a condition false stand in the text.
 
-use fabius_base::Span;
+use fabius_base::{SourceMap, Span};
 use fabius_language::{Condition, ConditionOperator};
 use fabius_task::Loaded;
 use fabius_witness::deciding::{DecidingPart, Operand};
 use fabius_witness::{Reason, Waiting};
 use std::ops::Range;
 
-/// The parts that make the condition false at which a process waits, each with its place in the text where that is known; none where it
-/// waits for something else.
+/// The parts that make the condition false at which a process waits, or the `provided` of its type, each with its place in the text where
+/// that is known: of a part that comes from a macro, the use of the macro; of one that is an argument, the argument. None where it waits for something else.
 pub fn deciding_parts(loaded: &Loaded, waiting: &Waiting) -> Vec<(DecidingPart, Option<Span>)> {
-    let Reason::ConditionFalse { parts, .. } = &waiting.reason else { return Vec::new() };
-    let condition = loaded.syntax().and_then(|syntax| syntax.condition(waiting.span));
-    let place = |part: &DecidingPart| Some(at(condition.as_ref()?, &part.path)?.span);
+    let syntax = loaded.syntax();
+    let (condition, parts) = match &waiting.reason {
+        Reason::ConditionFalse { parts, .. } => (syntax.and_then(|syntax| syntax.condition(waiting.span)), parts),
+        Reason::NotProvided { process, parts, .. } => (syntax.and_then(|syntax| syntax.provided(process)), parts),
+        _ => return Vec::new(),
+    };
+    let place = |part: &DecidingPart| Some(shown(&loaded.map, at(condition.as_ref()?, &part.path)?));
     parts.iter().map(|part| (part.clone(), place(part))).collect()
+}
+
+/// Where a person sees a part of a condition, from its beginning to its last operand, whichever macros these came from.
+fn shown(map: &SourceMap, part: &Condition) -> Span {
+    let (span, last) = (map.user_span(part.span), map.user_span(part.last));
+    let is_behind = (last.file, last.via) == (span.file, span.via) && span.end < last.end;
+    if is_behind { Span { end: last.end, ..span } } else { span }
 }
 
 /// The statement at which a process waits as it is written, if that is in one line and without macros, and where in it these parts are.
@@ -105,5 +116,32 @@ mod tests {
         assert_eq!(shown[..2], [Some("READY".to_owned()), Some("b".to_owned())]);
         let named: Vec<String> = parts(text).into_iter().map(|(text, ..)| text).collect();
         assert_eq!(named, ["a", "b", "b"]);
+    }
+
+    #[test]
+    fn a_part_of_which_only_some_comes_from_a_macro_is_all_of_it() {
+        let macros = "#define LIMIT 3\n#define X x[0]\n#define BOTH(p, q) (p && q)\n#define INNER BOTH(a, X)\n";
+        let model =
+            |condition: &str| format!("{macros}byte a, b = 1; byte x[2];\nactive proctype P() {{ {condition} }}\n");
+        assert_eq!(texts(&model("b > LIMIT && b")), ["b > LIMIT"]);
+        assert_eq!(texts(&model("X == LIMIT || a")), ["X == LIMIT", "a"]);
+        assert_eq!(texts(&model("X == 3 && b")), ["X == 3"]);
+        assert_eq!(texts(&model("b && !(b < LIMIT)")), ["(b < LIMIT)"]);
+        assert_eq!(texts(&model("BOTH(a, b) || a == LIMIT")), ["a", "a == LIMIT"]);
+        assert_eq!(texts(&model("INNER")), ["INNER", "INNER"]);
+        assert_eq!(texts(&model("if :: BOTH(b, X) -> skip :: b + LIMIT < LIMIT fi")), ["X", "b + LIMIT < LIMIT"]);
+    }
+
+    #[test]
+    fn the_false_parts_of_a_provided_clause_are_found_in_the_text() {
+        let model = |provided: &str| {
+            format!("#define OPEN (a > 0)\nbyte a, b, c = 1;\nactive proctype P() provided ({provided}) {{ c = 2 }}\n")
+        };
+        assert_eq!(texts(&model("c && (a || b > 2)")), ["a", "b > 2"]);
+        assert_eq!(texts(&model("OPEN")), ["OPEN"]);
+        assert_eq!(texts(&model("OPEN || !c")), ["OPEN", "c"]);
+        assert_eq!(texts(&model("c")), [] as [&str; 0]);
+        let inline = "byte a;\ninline wait(v) { v }\nactive proctype P() provided (a != 0) { wait(a) }\n";
+        assert_eq!(texts(inline), ["a != 0"]);
     }
 }

@@ -24,7 +24,7 @@ pub mod vacuity;
 pub use as_state::as_state;
 pub use chart::{Forecast, LocalStateGraph, chart};
 pub use co_reachable::{CoReachability, Line, co_reachable};
-pub use dead_code::{DEAD_CODE_MAX, dead_code, open_edges};
+pub use dead_code::{DEAD_CODE_MAX, dead_code, open_edges, worth_telling};
 pub use deciding::{deciding_in_line, deciding_parts};
 pub use fewest_switches::{as_counterexample, fewest_switches};
 pub use growth::growth;

@@ -46,6 +46,7 @@ pub(crate) fn check(job: Job<'_>, depth: &DepthBounding, context: &mut CheckCont
         let either = shortest(&task, &mut machine, found, key, checked.report.transitions, context);
         checked.confirm_either(job, either, context);
     }
+    checked.note_executed(&machine);
     checked
 }
 
@@ -81,6 +82,7 @@ pub(crate) fn check_cycles(job: Job<'_>, depth: &DepthBounding, context: &mut Ch
     if let Some(found) = found.into_first() {
         add_shortest(job, &query, &mut machine, found, context, &mut checked);
     }
+    checked.note_executed(&machine);
     checked
 }
 

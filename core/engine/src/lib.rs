@@ -10,6 +10,7 @@ pub mod contexts;
 
 mod deepening;
 mod delayed;
+mod executed;
 mod liveness;
 mod near;
 mod outcome;
@@ -29,6 +30,7 @@ mod task;
 mod together;
 mod vacuity;
 
+pub use executed::Executed;
 pub use fabius_base::nearest;
 pub use fabius_counterexample::{Counterexample, ExplorationTarget, Run, comparison};
 pub use fabius_model::Boundary;

@@ -100,6 +100,7 @@ pub(crate) fn searched(
     checked.qualify(machine.cut_runs(), &query.program, &loaded.map);
     checked.add_audit(audited);
     checked.restrict(&machine, settings);
+    checked.note_executed(&machine);
     Ok(Searched { query, machine, outcome, checked })
 }
 
@@ -174,6 +175,7 @@ fn explore_reduced(
     let mut reduced = Reduced::of(machine.clone(), plan.clone());
     let tried = (&mut reduced, places.clone());
     let explored = explore_while_it_pays(task, query, threads, tried, Some(&mut trials), context);
+    machine.learn(reduced.whole());
     if trials.pays() {
         return explored;
     }
@@ -233,6 +235,7 @@ where
         }
         _ => parallel::cndfs(&mut machines, &mut observer, &settings, SEED),
     };
+    machines.iter_mut().for_each(|clone| machine.whole().learn(clone.whole()));
     let audited = audited(machine, &mut visited, &outcome, task.settings, context);
     Explored { store_bytes: visited.memory_bytes(), outcome, audited, states_before }
 }

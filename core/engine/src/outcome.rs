@@ -1,5 +1,6 @@
 //! What a check leaves behind.
 
+use crate::executed::Executed;
 use fabius_base::Finding;
 use fabius_counterexample::Counterexample;
 use fabius_task::internal_error;
@@ -16,6 +17,9 @@ pub struct Outcome {
     /// What the check itself found in the text: statements that are never executed, a property that
     /// does not exist.
     pub findings: Vec<Finding>,
+    /// The steps that searches took; `None` if nothing was searched. What no search executed may still be executed by some run, unless the
+    /// searches were exhaustive.
+    pub executed: Option<Executed>,
     /// Fabius itself is wrong: what happened, for a person to report.
     pub failure: Option<String>,
 }
@@ -53,7 +57,7 @@ pub(crate) fn faulty(loaded: &Loaded, more: Option<Finding>) -> Outcome {
     let mut report =
         report(&loaded.name, Verdict::Faulty, false, format!("not checked, because of {errors} error{plural}"));
     report.findings = all.map(|finding| FindingReport::new(&loaded.map, finding)).collect();
-    Outcome { report, counterexamples: Vec::new(), findings, failure: None }
+    Outcome { report, counterexamples: Vec::new(), findings, executed: None, failure: None }
 }
 
 pub(crate) fn report(name: &str, verdict: Verdict, exhaustive: bool, reason: String) -> Report {

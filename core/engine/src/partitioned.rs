@@ -72,6 +72,7 @@ pub(crate) fn check(job: Job<'_>, processes: usize, context: &mut CheckContext<'
             dead_code(program, &loaded.map, &|edge| machine.reached(edge) || loaded.is_passed_over(edge));
     }
     checked.findings.extend(checkpoint.finding);
+    checked.note_executed(&machine);
     confirm_all(&mut checked, job, outcome, context);
     checked
 }

@@ -13,6 +13,7 @@
 //! After a proof of safety or of an invariant, one search looks for what violates any of the invariants that are open
 //! ([`together`]); it does not pause, since it may do no more work than their own searches would.
 
+use crate::executed::Executed;
 use crate::schedule;
 use crate::searches::search;
 use crate::task::Checked;
@@ -194,6 +195,8 @@ pub(crate) struct Portfolio<'a> {
     failure: Option<String>,
     /// In some pause, most of what was stored was one path.
     has_long_path: bool,
+    /// The statements that some of the searches executed.
+    executed: Executed,
     /// What there is to say of variables that only grow, once it was asked for.
     growth: Option<Vec<Finding>>,
 }
@@ -217,12 +220,14 @@ impl<'a> Portfolio<'a> {
             may_join,
             failure: None,
             has_long_path: false,
+            executed: Executed::default(),
             growth: None,
         }
     }
 
-    /// Decides the properties as far as the limits go; what is known of each, in their order.
-    pub(crate) fn decide(mut self, context: &mut CheckContext<'_>) -> Vec<Checked> {
+    /// Decides the properties as far as the limits go; what is known of each, in their order, and the statements that some of the
+    /// searches executed.
+    pub(crate) fn decide(mut self, context: &mut CheckContext<'_>) -> (Vec<Checked>, Executed) {
         for index in 0..self.properties.len() {
             if self.properties[index].over.is_none() {
                 let (checked, _) = self.main_search(index, None, context);
@@ -234,7 +239,7 @@ impl<'a> Portfolio<'a> {
         if let Some(last) = decided.last_mut() {
             last.failure = last.failure.take().or(self.failure);
         }
-        decided
+        (decided, self.executed)
     }
 
     /// After a proof of safety or of an invariant, proves the invariants that are open by one search, if that is no more work than one
@@ -337,6 +342,7 @@ impl<'a> Portfolio<'a> {
         let mut context = CheckContext { cancel: &stop, now: &now, observe: &mut observe, controls };
         let mut checked = search(loaded, program, planned, &choice, &mut context);
         checked.describe(&choice, program, planned);
+        self.executed.extend(std::mem::take(&mut checked.executed));
         let property = &mut self.properties[index];
         if let Some(mut decided) = run.decided {
             property.note_main(&choice, &checked, SearchEnd::Superseded);
@@ -491,6 +497,7 @@ impl<'a> Portfolio<'a> {
         let mut context = CheckContext { cancel: &stop, now, observe: &mut observe, controls };
         let mut checked = search(self.loaded, self.program, planned, &choice, &mut context);
         checked.describe(&choice, self.program, planned);
+        self.executed.extend(std::mem::take(&mut checked.executed));
         let decided = match checked.report.verdict {
             Verdict::Violated => true,
             Verdict::Holds => proves,

@@ -70,6 +70,7 @@ fn check_all(
         report: report(&loaded.name, Verdict::Undecided, false, String::new()),
         counterexamples: Vec::new(),
         findings: Vec::new(),
+        executed: None,
         failure: None,
     };
     let mut open = Vec::new();
@@ -86,7 +87,9 @@ fn check_all(
         open.push(Open::new(planned, choice));
     }
     let mut marks = None;
-    for found in Portfolio::new(loaded, program, settings, open).decide(context) {
+    let (decided, executed) = Portfolio::new(loaded, program, settings, open).decide(context);
+    outcome.executed = Some(executed);
+    for found in decided {
         outcome.counterexamples.extend(found.counterexamples);
         outcome.findings.extend(found.findings);
         marks = marks.or(found.marks);

@@ -60,6 +60,7 @@ pub(crate) fn check(job: Job<'_>, how: How, context: &mut CheckContext<'_>) -> C
         let either = shortest(&task, &mut machine, found, key, checked.report.transitions, context);
         checked.confirm_either(job, either, context);
     }
+    checked.note_executed(&machine);
     checked
 }
 

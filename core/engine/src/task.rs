@@ -1,5 +1,6 @@
 //! What every kind of check is given, and what it leaves behind.
 
+use crate::executed::Executed;
 use fabius_analysis::Marks;
 use fabius_audit::Audited;
 use fabius_base::{Code, Finding, SourceMap};
@@ -84,13 +85,23 @@ pub(crate) struct Checked {
     pub findings: Vec<Finding>,
     /// Which assertions and labels runs get to, if all were looked at.
     pub marks: Option<Marks>,
+    /// The statements that the search executed: not necessarily all of them.
+    pub executed: Executed,
     pub failure: Option<String>,
 }
 
 impl Checked {
     /// What is known before anything that was found is confirmed.
     pub(crate) fn of(report: PropertyReport, reason: Reason) -> Self {
-        Self { report, reason, counterexamples: Vec::new(), findings: Vec::new(), marks: None, failure: None }
+        Self {
+            report,
+            reason,
+            counterexamples: Vec::new(),
+            findings: Vec::new(),
+            marks: None,
+            executed: Executed::default(),
+            failure: None,
+        }
     }
 
     /// Nothing was searched, for a reason.
@@ -116,6 +127,11 @@ impl Checked {
         report.exhaustive = false;
         report.stopped = report.stopped.or(Some(Stopped::RuntimeErrors));
         self.reason = std::mem::take(&mut self.reason).but(sentence);
+    }
+
+    /// Takes note of the statements that a machine executed in searches.
+    pub(crate) fn note_executed(&mut self, machine: &SearchedMachine) {
+        self.executed.extend(Executed::of(machine.machine().program(), |edge| machine.reached(edge)));
     }
 
     /// Says which search it was, if there was one.

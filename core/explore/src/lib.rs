@@ -70,7 +70,7 @@ pub use forecast::GraphRequest;
 pub use hold::{Hold, Seal, Until};
 pub use local::{Local, LocalAnswer, Scope, SearchRequest};
 pub use narrative::sentence;
-pub use pattern::Pattern;
+pub use pattern::{Matches, Pattern};
 pub use schedule::{ScheduleFound, ScheduleSearch};
 pub use session::{Exploration, Lasso};
 pub use tree::NodeId;

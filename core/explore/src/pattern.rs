@@ -2,6 +2,7 @@
 
 use crate::Exploration;
 use crate::tree::NodeId;
+use fabius_engine::words::counted;
 use fabius_pattern::{Monitor, Past, Unary};
 use fabius_program::CLAIM_PID;
 use fabius_task::pattern::Pattern as Read;
@@ -35,7 +36,30 @@ impl PartialEq for Pattern {
     }
 }
 
+/// Where a pattern is true along a run.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Matches {
+    /// Of each state that was looked at, whether it is true there.
+    pub states: Vec<bool>,
+    /// In how many of them it is true, in a sentence without its full stop.
+    pub sentence: String,
+}
+
 impl Exploration {
+    /// Behind which of these nodes a pattern is true; they are on one way from the initial state.
+    ///
+    /// # Errors
+    /// What is wrong with the pattern, in a sentence.
+    pub fn matches(&self, text: &str, nodes: &[NodeId]) -> Result<Matches, String> {
+        let mut pattern = self.pattern(text)?;
+        let states: Vec<bool> = nodes.iter().map(|node| pattern.holds_at(self, *node)).collect();
+        let sentence = match states.iter().filter(|holds| **holds).count() {
+            0 => format!("`{text}` is true nowhere in this run"),
+            count => format!("`{text}` is true in {} of {}", counted(count as u64, "state"), nodes.len()),
+        };
+        Ok(Matches { states, sentence })
+    }
+
     /// Reads a pattern: a condition as for [`Exploration::condition`], or several with operators that look back (`once`, `previously`,
     /// `historically`, `start`, `end`, `since`, `after`) and places by line (`P[1]@line 20`).
     ///

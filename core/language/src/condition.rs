@@ -5,8 +5,10 @@ use fabius_base::Span;
 /// A condition, or a part of one.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Condition {
-    /// Where it stands, with the parentheses around it.
+    /// Where it stands, with the parentheses around it; only its beginning, if not all of it came into the text the same way.
     pub span: Span,
+    /// Where its last operand stands.
+    pub last: Span,
     /// What joins its parts.
     pub operator: ConditionOperator,
     /// The parts, from left to right.

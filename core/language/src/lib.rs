@@ -157,6 +157,9 @@ pub trait Syntax: Debug + Send + Sync {
     /// The parts of the condition that is the statement at a place.
     fn condition(&self, statement: Span) -> Option<Condition>;
 
+    /// The parts of the condition that has to hold for processes of a type to move.
+    fn provided(&self, process: &str) -> Option<Condition>;
+
     /// What the names in the text mean.
     fn index(&self, map: &SourceMap) -> Index;
 }

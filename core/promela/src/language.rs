@@ -146,6 +146,10 @@ impl Syntax for PromelaText {
         query::condition(&self.tree, statement)
     }
 
+    fn provided(&self, process: &str) -> Option<Condition> {
+        query::provided(&self.tree, process)
+    }
+
     fn index(&self, map: &SourceMap) -> Index {
         query::index(map, &self.tree)
     }

@@ -126,10 +126,14 @@ pub enum Reason {
     NotElse,
     /// The `provided` of the process is false.
     NotProvided {
-        /// The condition.
+        /// The process type.
+        process: String,
+        /// The part of the condition that decides.
         condition: String,
         /// What it is made of: names and values.
         operands: Vec<(String, String)>,
+        /// All the parts of the whole condition that make it false, from left to right.
+        parts: Vec<DecidingPart>,
     },
     /// A process of higher priority can move.
     Outranked,
@@ -161,7 +165,7 @@ impl Reason {
                 format!("it can only go after the processes created later: {}", younger.join(", "))
             }
             Self::NotElse => "another option is executable".to_owned(),
-            Self::NotProvided { condition, operands } => {
+            Self::NotProvided { condition, operands, .. } => {
                 format!("its `provided` does not hold: {}", is_false(condition, operands))
             }
             Self::Outranked => "a process of higher priority can move".to_owned(),
@@ -313,11 +317,13 @@ impl<'a> StatusQuery<'a> {
     }
 
     fn reason(&self, edge: EdgeId, action: &Action) -> Reason {
-        if let Some(condition) = &self.program.process(self.state.processes[self.pid].process).provided
+        let data = self.program.process(self.state.processes[self.pid].process);
+        if let Some(provided) = &data.provided
             && self.trial().provided(self.pid) == Ok(false)
         {
-            let (condition, operands) = self.why_false(condition);
-            return Reason::NotProvided { condition, operands };
+            let (condition, operands) = self.why_false(provided);
+            let (process, parts) = (data.name.clone(), self.deciding_parts(provided));
+            return Reason::NotProvided { process, condition, operands, parts };
         }
         if self.trial().outranked(self.pid) {
             return Reason::Outranked;

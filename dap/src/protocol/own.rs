@@ -22,7 +22,7 @@ pub(crate) struct Place {
 }
 
 /// A part of a condition that makes it false.
-#[derive(Debug, Serialize)]
+#[derive(PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(TS))]
 pub(crate) struct FalsePart {

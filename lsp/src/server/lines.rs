@@ -1,18 +1,20 @@
 //! What is known about each line: executed, never executed, part of a counterexample. For gutters.
 
 use super::convert::Converter;
-use super::messages::{Coverage, CoveredStatement, LineMarks, Lines, Mark, StepMark};
+use super::messages::{Coverage, CoveredStatement, LineMarks, Lines, Mark, NotExecuted, StepMark};
 use super::names::uri_of;
 use super::state::State;
 use crate::ide::Place;
 use crate::session::Document;
+use crate::session::executed::moves;
 use crate::session::reading::Reading;
-use crate::session::results::{Known, is_unreached};
+use crate::session::results::{Known, Results, is_unreached};
 use fabius_analysis::Survey;
 use fabius_base::{FileId, Span};
-use fabius_engine::SAFETY;
+use fabius_engine::{SAFETY, Verdict};
 use fabius_witness::Trace;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// This many of the steps that execute the same statement are marks of its line, the first ones.
@@ -135,6 +137,15 @@ pub fn lines(server: &State, name: &str) -> Option<Lines> {
             marks.property(Place::of(reading.map(), span), &property, assertion);
         }
     }
+    let not_executed = document.present().zip(not_executed(document, name)).map(|(reading, (states, places))| {
+        let converter = Converter::new(&server.session, reading.map(), server.encoding);
+        let here = places.iter().filter(|place| place.file == name);
+        NotExecuted {
+            states,
+            is_searching: document.run.is_some(),
+            ranges: here.map(|place| converter.place(place)).collect(),
+        }
+    });
     let coverage = coverage(document).map(|(survey, statements, reading)| {
         let converter = Converter::new(&server.session, reading.map(), server.encoding);
         let here = statements.iter().filter(|(place, _)| place.file == name);
@@ -143,7 +154,7 @@ pub fn lines(server: &State, name: &str) -> Option<Lines> {
         Coverage { states: survey.states, exhaustive: survey.exhaustive, statements: here.map(statement).collect() }
     });
     let lines = marks.by_line.into_iter().map(|(line, marks)| LineMarks { line, marks }).collect();
-    Some(Lines { uri: uri_of(name)?, version: document.version, lines, coverage })
+    Some(Lines { uri: uri_of(name)?, version: document.version, lines, coverage, not_executed })
 }
 
 /// Statements of the present text, and whether some run executes them.
@@ -166,13 +177,53 @@ pub fn coverage(document: &Document) -> Option<(&Survey, Statements, &Arc<Readin
     Some((survey, statements.collect(), present))
 }
 
-/// Where the statements of a text are in one that means the same; `None` if it means something else.
-fn moves(old: &Reading, new: &Reading) -> Option<HashMap<Span, Span>> {
-    let same = |property: &String| old.digest_of(property) == new.digest_of(property);
-    let names = new.properties();
-    if old.properties() != names || !names.iter().all(same) {
+/// The statements of the present text that nothing executed so far, and the number of states of the search that got furthest. `None` if it is known
+/// of each statement whether some run executes it, or if nothing was searched that its verdict did not end.
+fn not_executed<'a>(document: &'a Document, name: &'a str) -> Option<(u64, Vec<Place>)> {
+    let Results { executed, known, .. } = &document.results;
+    let (present, executed) = (document.present()?, executed.as_ref()?);
+    let safety = document.results.of(SAFETY).filter(|known| !known.stale)?;
+    let survey = coverage(document);
+    let is_open = match (&survey, safety.report.verdict) {
+        (Some((survey, ..)), _) if survey.exhaustive => false,
+        (_, Verdict::Undecided) => true,
+        // What ended at a violation says little of other statements, as long as nothing else was looked at.
+        (survey, Verdict::Violated) => survey.is_some(),
+        (_, Verdict::Holds | Verdict::Faulty) => false,
+    };
+    let states = survey.iter().map(|(survey, ..)| survey.states).fold(safety.report.states, u64::max);
+    if !is_open || states == 0 {
         return None;
     }
-    let places = old.written()?.places_in(new.written()?);
-    Some(places.into_iter().map(|(a, b)| (old.map().user_span(a), new.map().user_span(b))).collect())
+    let fresh = || known.iter().filter(|known| !known.stale);
+    let place = |known: &Known, span: Span| {
+        let (file, Range { start, end }) = known.place(span, name);
+        Place { file, start, end }
+    };
+    // One that may have been executed is neither.
+    let statements: Vec<_> = executed.statements_in(present)?.collect();
+    let those = |executed: bool| {
+        let is_one = move |(_, is_executed): &&(Span, Option<bool>)| *is_executed == Some(executed);
+        statements.iter().filter(is_one).map(|(span, _)| Place::of(present.map(), *span))
+    };
+    let in_runs = fresh().flat_map(|known| {
+        let steps = known.counterexamples.iter().flat_map(|found| found.trace.steps.outline());
+        steps.map(move |step| place(known, step.span))
+    });
+    let never = fresh().flat_map(|known| {
+        let findings = known.findings.iter().filter(|finding| is_unreached(finding));
+        findings.filter_map(move |finding| Some(place(known, finding.span()?)))
+    });
+    let seen = survey.iter().flat_map(|(_, statements, _)| statements).filter(|(_, is_executed)| *is_executed);
+    let seen = seen.map(|(place, _)| place.clone());
+    let known: BTreeSet<Place> = those(true).chain(in_runs).chain(never).chain(seen).collect();
+    // A statement of which a part was executed is one that began.
+    let is_known = |open: &Place| {
+        let at = |at: usize| Place { file: open.file.clone(), start: at, end: 0 };
+        let is_empty = open.start == open.end;
+        known.contains(open) || !is_empty && known.range(at(open.start)..at(open.end)).any(|part| part.end <= open.end)
+    };
+    let mut open: Vec<Place> = those(false).filter(|place| !is_known(place)).collect();
+    open.sort();
+    Some((states, open))
 }

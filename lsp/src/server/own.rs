@@ -5,9 +5,9 @@ use super::context::Context;
 use super::convert::original_location;
 use super::lines;
 use super::messages::{
-    CompareParams, CompareRuns, DescribeLines, ExplainWaiting, Export, FindOriginal, Lines, LinesParams, ModelParams,
-    OriginalText, Prioritize, Properties, QueueParams, Request, Run, RunParams, RunsCompared, Select, Status, Step,
-    Stop, StopSweep, Survey, Trace, TraceSource,
+    CompareParams, CompareRuns, DescribeLines, ExplainWaiting, Export, FindMatches, FindOriginal, Lines, LinesParams,
+    ModelParams, OriginalText, Prioritize, Properties, QueueParams, Request, Run, RunParams, RunsCompared, Select,
+    Status, Step, Stop, StopSweep, Survey, Trace, TraceSource,
 };
 use super::names::name_of;
 use super::service::error;
@@ -51,6 +51,9 @@ pub fn answer(server: &mut State, method: &str, params: lsp::LSPAny) -> Result<V
             traces::select(server, model, &params.source, params.step)
         }),
         FindOriginal::METHOD => answered::<FindOriginal>(server, params, find_original),
+        FindMatches::METHOD => answered::<FindMatches>(server, params, |server, model, params| {
+            traces::matches(server, model, &params.source, &params.pattern)
+        }),
         ExplainWaiting::METHOD => answered::<ExplainWaiting>(server, params, |server, model, params| {
             traces::why(server, model, &params.source, params.step, params.pid)
         }),

@@ -2,8 +2,8 @@
 
 use super::convert::Converter;
 use super::messages::{
-    ExportFormat, Exported, FalsePart, NamedValue, PlacedProcess, PlacedStep, ProcessState, Ribbon, StateAfter,
-    TraceKind, TracePage, TraceSource, WaitingStatement, Why,
+    ExportFormat, Exported, FalsePart, Matches, NamedValue, PlacedProcess, PlacedStep, ProcessState, Ribbon,
+    StateAfter, TraceKind, TracePage, TraceSource, WaitingStatement, Why,
 };
 use super::names::uri_of;
 use super::service::error;
@@ -11,12 +11,12 @@ use super::state::State;
 use crate::ide::originals;
 use crate::session::ShownStep;
 use crate::session::results::Known;
-use crate::session::runs::KeptRun;
+use crate::session::runs::{Found, KeptRun};
 use fabius_analysis::deciding_parts;
 use fabius_analysis::picture::{MovingPicture, moving_picture};
 use fabius_base::{SourceMap, Span};
-use fabius_engine::{Counterexample, Loaded};
-use fabius_explore::Exploration;
+use fabius_engine::{Counterexample, Loaded, SAFETY};
+use fabius_explore::{Exploration, NodeId};
 use fabius_project::files;
 use fabius_witness::deciding::DecidingPart;
 use fabius_witness::diagram::{Diagram, mermaid, plots};
@@ -35,6 +35,8 @@ use tower_lsp_server::ls_types as lsp;
 pub const PAGE_STEPS: usize = 200;
 /// Numbers of longer runs are not plotted.
 const PLOTTED_STEPS_MAX: usize = 5_000;
+/// Where a pattern is true is looked for in this many states of a run, as in the explorer.
+const MATCHED_STATES_MAX: usize = 20_000;
 /// More columns of values of a formula are not sent; those in the middle are left out.
 const RIBBON_COLUMNS_MAX: usize = 1000;
 
@@ -267,6 +269,30 @@ pub fn why(server: &State, model: &str, source: &TraceSource, step: usize, pid: 
     let converter = Converter::new(&server.session, &shown.loaded.map, server.encoding);
     let wanted = snapshot.processes.iter().filter(|status| pid.is_none_or(|pid| pid == status.pid));
     Ok(Why { step, processes: wanted.map(|status| process_state(&shown, &converter, model, status)).collect() })
+}
+
+/// A run as the explorer walks along it.
+fn walk(shown: &Shown<'_>) -> Result<Exploration> {
+    let loaded = Arc::clone(shown.loaded);
+    let walk = match &shown.of {
+        Of::Counterexample(known, example) => Exploration::of_counterexample(loaded, example, &known.report.name),
+        Of::Run(KeptRun { run: Found::Deadlock(example), .. }) => {
+            Exploration::of_counterexample(loaded, example, SAFETY)
+        }
+        Of::Run(run) => Exploration::of_trail(loaded, None, &run.trail().unwrap_or_default()),
+    };
+    walk.map_err(|why| error(ErrorCode::InternalError, why))
+}
+
+/// After which steps of a run a pattern over the past is true.
+pub fn matches(server: &State, model: &str, source: &TraceSource, pattern: &str) -> Result<Matches> {
+    let walk = walk(&shown(server, model, source)?)?;
+    // The move of a claim leads to no other state.
+    let is_new = |node: &&NodeId| walk.parent(**node).is_none_or(|before| walk.number(before) != walk.number(**node));
+    let nodes: Vec<NodeId> = walk.line().iter().filter(is_new).take(MATCHED_STATES_MAX).copied().collect();
+    let found = walk.matches(pattern.trim(), &nodes).map_err(|why| error(ErrorCode::InvalidParams, why))?;
+    let hits = nodes.iter().zip(&found.states).filter(|(_, holds)| **holds);
+    Ok(Matches { steps: hits.map(|(node, _)| walk.number(*node)).collect(), sentence: found.sentence })
 }
 
 /// A run as a text to be kept or sent.

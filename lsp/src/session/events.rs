@@ -95,7 +95,7 @@ pub(super) fn undecided(job: &Job, why: Unfinished) -> Outcome {
     let empty = crashed(&job.loaded.name, "");
     let report =
         Report { verdict: Verdict::Undecided, reason: reason.clone(), properties, internal_error: None, ..empty };
-    Outcome { report, counterexamples: Vec::new(), findings: Vec::new(), failure: None }
+    Outcome { report, counterexamples: Vec::new(), findings: Vec::new(), executed: None, failure: None }
 }
 
 /// Who is told; called on the thread of a check.

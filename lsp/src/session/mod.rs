@@ -11,6 +11,7 @@ pub mod costs;
 pub mod document;
 pub mod edits;
 pub mod events;
+pub mod executed;
 pub mod fix_validations;
 mod halted;
 pub mod jobs;

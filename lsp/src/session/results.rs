@@ -5,6 +5,7 @@
 //! places; any other edit makes it stale, and it stays to be seen, marked, until a new one comes.
 
 use super::edits::{self, Edit};
+use super::executed::ExecutedSoFar;
 use super::reading::Reading;
 use super::replay::Replayed;
 use super::saved_runs::SavedRuns;
@@ -89,6 +90,8 @@ fn is_budget(stopped: Stopped) -> bool {
 pub struct Results {
     /// Property by property, in the order of reports.
     pub known: Vec<Known>,
+    /// Which statements the checks of the model executed that was checked last.
+    pub executed: Option<ExecutedSoFar>,
     /// What can be seen in the reachable states of the model that was checked last.
     pub survey: Option<Survey>,
     /// The model that was looked at for it.
@@ -154,6 +157,8 @@ impl Results {
 
     /// Takes in what a check of a model found out; the results of other properties stay.
     pub fn take(&mut self, reading: &Arc<Reading>, outcome: Outcome, fairness: Fairness) {
+        let statements = outcome.executed.map(|executed| executed.statements(&reading.loaded)).unwrap_or_default();
+        self.executed = ExecutedSoFar::with(self.executed.take(), reading, statements);
         let mut counterexamples = outcome.counterexamples.into_iter();
         let mut findings = outcome.findings;
         for report in outcome.report.properties {

@@ -55,3 +55,29 @@ fn the_parts_that_keep_a_process_from_going_on_are_named_and_placed() {
     let statement = &first["processes"][0]["statements"][0];
     assert_eq!((&statement["executable"], &statement["parts"]), (&json!(true), &json!([])), "{first}");
 }
+
+#[test]
+fn the_parts_of_a_provided_clause_and_of_macros_are_placed() {
+    let text = "#define LIMIT 3\n#define OPEN (a > 0)\nbyte a, b = 1;\n\
+        active proctype P() provided (b == 2 || OPEN) {\n  b = 0\n}\nactive proctype Q() {\n  b > LIMIT && OPEN\n}\n";
+    let editor = Editor::new();
+    let uri = uri("provided");
+    editor.open(&uri, text);
+    editor
+        .diagnostics(&uri, "a deadlock", |params| params["diagnostics"].as_array().is_some_and(|all| !all.is_empty()));
+    let placed = |pid: u64| -> Vec<(String, String)> {
+        let why = editor.request("fabius/why", json!({ "uri": uri, "step": 0, "pid": pid }));
+        let parts = why["processes"][0]["statements"][0]["parts"].as_array().unwrap().clone();
+        let shown = parts.iter().map(|part| {
+            let (start, end) = (&part["range"]["start"], &part["range"]["end"]);
+            let line = text.lines().nth(start["line"].as_u64().unwrap() as usize).unwrap();
+            let at = |position: &Value| position["character"].as_u64().unwrap() as usize;
+            (line[at(start)..at(end)].to_owned(), part["sentence"].as_str().unwrap().to_owned())
+        });
+        shown.collect()
+    };
+    let named = |place: &str, sentence: &str| (place.to_owned(), sentence.to_owned());
+    let open = named("OPEN", "`a > 0` is false: a is 0");
+    assert_eq!(placed(0), [named("b == 2", "`b == 2` is false: b is 1"), open.clone()]);
+    assert_eq!(placed(1), [named("b > LIMIT", "`b > 3` is false: b is 1"), open]);
+}

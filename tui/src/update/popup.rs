@@ -7,7 +7,7 @@ use crate::model::{Model, Overlay, Panel, Popup, Question, Tone};
 use crate::session::Session;
 use crate::view::CLAIM_FIRST;
 use fabius_explore::{Hold, Role, Until};
-use fabius_witness::ProcessStatus;
+use fabius_witness::{ProcessStatus, Reason};
 use ratatui::crossterm::event::KeyEvent;
 use std::ops::Range;
 
@@ -89,10 +89,19 @@ pub(super) fn show_why(model: &mut Model) {
 /// Adds which parts of the conditions at which a process waits make them false; the stretches of lines that are these parts.
 fn add_parts(session: &Session, status: &ProcessStatus, lines: &mut Vec<String>) -> Vec<(usize, Range<usize>)> {
     let mut underlined = Vec::new();
+    let mut is_provided_told = false;
     for waiting in &status.waiting {
         let parts = session.walk.deciding_parts(waiting);
         // Of a condition without parts, the sentence says all.
         if parts.iter().all(|(part, _)| part.path.is_empty()) {
+            continue;
+        }
+        if matches!(waiting.reason, Reason::NotProvided { .. }) {
+            // It is the same at each statement.
+            if !std::mem::replace(&mut is_provided_told, true) {
+                let told: Vec<String> = parts.iter().map(|(part, _)| part.sentence()).collect();
+                lines.push(format!("`provided`: {}", told.join("; ")));
+            }
             continue;
         }
         let (line, ranges) =

@@ -2,7 +2,6 @@
 
 use crate::model::{Model, Panel, TraceTab};
 use crate::session::Session;
-use fabius_engine::words::counted;
 use fabius_explore::NodeId;
 
 /// This many rows of a run are looked at.
@@ -33,13 +32,8 @@ pub(super) fn hits(model: &Model, text: &str) -> Option<Result<Hits, String>> {
 }
 
 fn true_at(session: &Session, text: &str, nodes: &[NodeId]) -> Result<Hits, String> {
-    let mut pattern = session.walk.pattern(text)?;
-    let rows: Vec<bool> = nodes.iter().map(|node| pattern.holds_at(&session.walk, *node)).collect();
-    let sentence = match rows.iter().filter(|row| **row).count() {
-        0 => format!("`{text}` is true nowhere in this run"),
-        states => format!("`{text}` is true in {} of {}", counted(states as u64, "state"), nodes.len()),
-    };
-    Ok(Hits { rows, sentence })
+    let found = session.walk.matches(text, nodes)?;
+    Ok(Hits { rows: found.states, sentence: found.sentence })
 }
 
 fn changes(session: &Session, text: &str, nodes: &[NodeId]) -> Result<Hits, String> {

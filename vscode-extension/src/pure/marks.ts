@@ -1,6 +1,7 @@
 // What stands at the ends of lines: loops of counterexamples, and processes that are stuck.
 
-import type { Lines } from "../protocol";
+import type { Lines, NotExecuted } from "../protocol";
+import { counted } from "./words";
 
 export interface Ending {
   line: number;
@@ -51,4 +52,10 @@ export function endings(lines: Lines): Ending[] {
     }
   }
   return found;
+}
+
+/** What is said of a statement that nothing executed so far: not more than that. */
+export function notExecutedHover({ states, isSearching }: NotExecuted): string {
+  const more = isSearching ? "; a search that goes on may execute it" : "";
+  return `Not executed so far: ${counted(states, "state")} searched, the search was not complete${more}.`;
 }

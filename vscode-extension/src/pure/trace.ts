@@ -107,6 +107,18 @@ export function search(steps: readonly Step[], wanted: string, from: number, dir
   return 0;
 }
 
+/** The pattern over the past that a search asks about: what stands behind `=`. */
+export function patternOf(wanted: string): string | undefined {
+  const text = wanted.trim();
+  return text.startsWith("=") ? text.slice(1).trim() : undefined;
+}
+
+/** The next number of a rising list from one on, around the end. */
+export function nextOf(numbers: readonly number[], from: number, direction: 1 | -1): number | undefined {
+  if (direction > 0) return numbers.find((number) => number > from) ?? numbers[0];
+  return [...numbers].reverse().find((number) => number < from) ?? numbers.at(-1);
+}
+
 /** The step nearest to another one whose statement is on a line of a file. */
 export function stepOnLine(steps: readonly Step[], uri: string, line: number, near: number): number {
   const there = steps.filter((step) => step.uri === uri && step.range?.start.line === line);

@@ -16,6 +16,7 @@ const app = document.getElementById("app");
 type FromHost =
   | { type: "trace"; data: TraceData; selected: number; which: object }
   | { type: "select"; step: number }
+  | { type: "matches"; pattern: string; steps: number[]; sentence: string }
   | { type: "gone" };
 
 function start(root: HTMLElement): void {
@@ -29,6 +30,7 @@ function start(root: HTMLElement): void {
     open: (step) => host?.postMessage({ type: "open", step }),
     original: (step) => host?.postMessage({ type: "original", step }),
     exportTrace: () => host?.postMessage({ type: "export" }),
+    findMatches: (pattern) => host?.postMessage({ type: "matches", pattern }),
   });
   window.addEventListener("message", (event: MessageEvent<FromHost>) => {
     const message = event.data;
@@ -39,6 +41,8 @@ function start(root: HTMLElement): void {
     } else if (message.type === "select") {
       host?.setState({ which, step: message.step });
       view.choose(message.step);
+    } else if (message.type === "matches") {
+      view.found(message.pattern, message.steps, message.sentence);
     } else {
       view.gone();
     }

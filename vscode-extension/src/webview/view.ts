@@ -2,7 +2,7 @@
 
 import { type Chart, chart, windowOf } from "../pure/chart";
 import { layout, ROW_HEIGHT } from "../pure/layout";
-import { search, type TraceData } from "../pure/trace";
+import { nextOf, patternOf, search, type TraceData } from "../pure/trace";
 import { el } from "./dom";
 import { type OwnPicture, ownPicture } from "./picture";
 import { plotsOf } from "./plots";
@@ -19,6 +19,8 @@ export interface Actions {
   /** The person wants to see the text from which its statement was generated. */
   original(step: number): void;
   exportTrace(): void;
+  /** The person wants to know where a pattern over the past is true. */
+  findMatches(pattern: string): void;
 }
 
 export class TraceView {
@@ -28,6 +30,8 @@ export class TraceView {
   private selected = 0;
   private wanted = "";
   private only = "";
+  /** Where the pattern is true that was asked about last. */
+  private matches: { pattern: string; steps: readonly number[] } | undefined;
   /** The steps that the filter leaves, by number. */
   private shown: number[] = [];
   private filter = "";
@@ -36,7 +40,9 @@ export class TraceView {
   private readonly steps = el("section", { class: "steps", role: "listbox", tabindex: 0, "aria-label": "Steps" });
   private readonly canvas = el("div", { class: "canvas" });
   private readonly aside = el("aside", { "aria-label": "State after the step" });
-  private readonly box = el("input", { type: "search", placeholder: "Search (/)", "aria-label": "Search the steps" });
+  private readonly box = el("input", { type: "search", placeholder: "Search (/), = pattern", "aria-label": "Search the steps; behind =, a pattern over the past" });
+  /** What was found of the pattern. */
+  private readonly told = el("span", { class: "told", role: "status" });
   private readonly lanes = el("select", { "aria-label": "Show the steps of" });
 
   constructor(
@@ -55,6 +61,11 @@ export class TraceView {
     this.steps.addEventListener("dblclick", (event) => { this.clicked(event, (step) => { this.actions.open(step); }); });
     this.box.addEventListener("input", () => {
       this.wanted = this.box.value;
+      this.forget();
+      if (patternOf(this.wanted) !== undefined) {
+        this.draw();
+        return;
+      }
       const here = Math.max(this.selected - 1, 0);
       const found = search(this.visible(), this.wanted, here, 1);
       if (found > 0) this.pick(found);
@@ -84,12 +95,13 @@ export class TraceView {
       ...this.chart.lanes.map((lane) => el("option", { value: lane.name }, lane.name)),
     );
     if (!this.chart.lanes.some((lane) => lane.name === this.only)) this.only = "";
+    this.forget();
     this.lanes.value = this.only;
     const title = el("h1", {}, `${data.property}: ${data.message}`);
     if (data.stale) title.append(el("span", { class: "stale" }, " (before the last edits)"));
     const button = el("button", { type: "button" }, "Export…");
     button.addEventListener("click", () => { this.actions.exportTrace(); });
-    const header = el("header", {}, title, this.lanes, this.box, ...(this.actions.inEditor ? [button] : []));
+    const header = el("header", {}, title, this.lanes, this.box, this.told, ...(this.actions.inEditor ? [button] : []));
     this.picture = data.picture ? ownPicture(data.picture) : undefined;
     this.ribbon = data.ribbon ? ribbonTable(data.ribbon, (step) => { this.pick(step); }) : undefined;
     this.root.replaceChildren(header, this.steps, this.aside, ...(this.ribbon ? [this.ribbon] : []), this.keys());
@@ -112,6 +124,27 @@ export class TraceView {
     const above = [...(this.picture ? [this.picture.element] : []), ...problem];
     const below = this.data.plots?.length ? [plotsOf(this.data.plots, this.data.steps.length, this.selected, chosen)] : [];
     side(this.aside, this.data, this.selected, this.filter, chosen, (filter) => { this.filter = filter; }, { above, below });
+  }
+
+  /** It is known after which steps a pattern is true; no step if something is wrong with it. */
+  found(pattern: string, steps: readonly number[], sentence: string): void {
+    if (patternOf(this.wanted) !== pattern) return;
+    this.matches = { pattern, steps };
+    this.told.textContent = sentence;
+    this.toMatch(this.selected - 1, 1);
+    this.draw();
+  }
+
+  private forget(): void {
+    this.matches = undefined;
+    this.told.textContent = "";
+  }
+
+  /** Goes to the next match from a step on, of those that are shown. */
+  private toMatch(from: number, direction: 1 | -1): void {
+    const steps = this.matches?.steps ?? [];
+    const next = nextOf(this.only ? steps.filter((step) => this.shown.includes(step)) : steps, from, direction);
+    if (next !== undefined) this.pick(next);
   }
 
   gone(): void {
@@ -154,10 +187,11 @@ export class TraceView {
     if (!data) return;
     const { scrollTop, clientHeight } = this.steps;
     const [first, end] = windowOf(scrollTop - this.layout.head, clientHeight, ROW_HEIGHT, this.shown.length);
+    const matches = patternOf(this.wanted) === undefined ? undefined : new Set(this.matches?.steps);
     const rows = this.shown.slice(first, end).map((number, index) => {
       const step = data.steps[number - 1];
       if (!step) return "";
-      const found = this.wanted !== "" && search([step], this.wanted, 0, 1) > 0;
+      const found = matches ? matches.has(number) : this.wanted !== "" && search([step], this.wanted, 0, 1) > 0;
       return rowOf(step, first + index, this.layout, data.loopStart, number === this.selected, found, this.actions.inEditor);
     });
     this.canvas.replaceChildren(drawLanes(this.chart, this.layout, data, this.shown, first, end), ...rows);
@@ -181,6 +215,13 @@ export class TraceView {
   }
 
   private next(direction: 1 | -1): void {
+    const pattern = patternOf(this.wanted);
+    if (pattern !== undefined) {
+      if (this.matches?.pattern === pattern) this.toMatch(this.selected, direction);
+      else if (pattern !== "" && this.actions.inEditor) this.actions.findMatches(pattern);
+      else if (pattern !== "") this.told.textContent = "patterns are looked for in the editor only";
+      return;
+    }
     const visible = this.visible();
     const index = visible.findIndex((step) => step.step === this.selected);
     const found = search(visible, this.wanted, index + 1, direction);

@@ -86,6 +86,24 @@ describe("a model in a real VS Code", () => {
     await code.see('.monaco-editor .active-line-number:text-is("15")');
   });
 
+  test("a pattern over the past marks the steps where it is true", async () => {
+    const panel = await code.webview("#app .row");
+    const box = panel.locator('header input[type="search"]');
+    await box.fill("= critical == 1 after turn == 1");
+    await box.press("Enter");
+    await panel.locator('header .told:has-text("is true in")').waitFor();
+    await panel.locator(".row.found.chosen").waitFor();
+    const marked = await panel.locator(".row.found").count();
+    const said = await panel.locator("header .told").innerText();
+    assert.match(said, new RegExp(`is true in ${marked} states? of 10$`));
+    await code.screenshot("pattern");
+    await box.fill("= nobody > 1");
+    await box.press("Enter");
+    await panel.locator('header .told:has-text("`nobody` is not declared")').waitFor();
+    assert.equal(await panel.locator(".row.found").count(), 0);
+    await box.fill("");
+  });
+
   test("the debugger steps through the run, forwards and back, and the trace goes along", async () => {
     const panel = await code.webview("#app .row");
     await code.command("View: Focus First Editor Group");

@@ -230,6 +230,31 @@ async function signs(api: Api): Promise<void> {
   await vscode.commands.executeCommand("workbench.action.closeActiveEditor");
 }
 
+/** What no search executed so far is marked while not everything was searched, and in the text of which that is known. */
+async function notExecuted(api: Api): Promise<void> {
+  const uri = file("counting.pml");
+  const text = "int n, m, x;\nactive proctype P() { do :: n++ :: n == 900000000 -> x = 1 od }\nactive proctype Q() { do :: m++ od }\n";
+  await vscode.workspace.fs.writeFile(uri, Buffer.from(text));
+  const document = await vscode.workspace.openTextDocument(uri);
+  await vscode.window.showTextDocument(document);
+  const shown = async (wanted: string[]): Promise<void> => {
+    const now = (): string => api.decorations.notExecutedIn(uri).map(({ range }) => document.getText(range)).join(" | ");
+    const end = Date.now() + 120_000;
+    while (now() !== wanted.join(" | ")) {
+      assert.ok(Date.now() < end, `${now()}: ${JSON.stringify(api.store.of(uri))}`);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  };
+  await shown(["n == 900000000", "x = 1"]);
+  assert.match(api.decorations.notExecutedIn(uri)[0]?.hover ?? "", /^Not executed so far: .+ states searched, the search was not complete/);
+  const edit = new vscode.WorkspaceEdit();
+  edit.replace(uri, new vscode.Range(1, 32, 1, 41), "n == 3");
+  await vscode.workspace.applyEdit(edit);
+  assert.deepEqual(api.decorations.notExecutedIn(uri), [], "what is known is of the text before");
+  await document.save();
+  await vscode.commands.executeCommand("workbench.action.closeActiveEditor");
+}
+
 /** Where a run is stuck, the parts of conditions are underlined that keep it so. */
 async function falseParts(api: Api): Promise<void> {
   const uri = file("waits.pml");
@@ -257,6 +282,26 @@ async function falseParts(api: Api): Promise<void> {
   await session.customRequest("fabius/jump", { step: 1 });
   await until(["`a` is false", "`b > 2` is false: b is 1"]);
   await vscode.debug.stopDebugging(session);
+  await until([]);
+  await partsOfClauses(api, until);
+}
+
+/** The same for parts of a `provided` clause, and of macros. */
+async function partsOfClauses(api: Api, until: (wanted: string[]) => Promise<void>): Promise<void> {
+  const uri = file("provided.pml");
+  const text = "#define OPEN (a > 0)\n#define LIMIT 3\nbyte a, b = 1;\nactive proctype P() provided (b == 2 || OPEN) {\n  b = 0\n}\nactive proctype Q() { b == 1; b > LIMIT }\n";
+  await vscode.workspace.fs.writeFile(uri, Buffer.from(text));
+  const document = await vscode.workspace.openTextDocument(uri);
+  await vscode.window.showTextDocument(document);
+  await settled(api, uri);
+  const which = { uri: uri.toString(), property: "safety" };
+  await api.panels.show(which);
+  await until(["`b == 2` is false: b is 1", "`a > 0` is false: a is 0"]);
+  assert.deepEqual(api.falseParts.underlinedIn(document), ["b == 2", "OPEN"]);
+  api.panels.select(which, 1);
+  await until(["`b == 2` is false: b is 1", "`a > 0` is false: a is 0", "`b > 3` is false: b is 1"]);
+  assert.deepEqual(api.falseParts.underlinedIn(document), ["b == 2", "OPEN", "b > LIMIT"]);
+  await vscode.commands.executeCommand("workbench.action.closeAllEditors");
   await until([]);
 }
 
@@ -296,6 +341,7 @@ export async function run(): Promise<void> {
       ["executions", () => executions(api)],
       ["marks", () => marks(api)],
       ["signs", () => signs(api)],
+      ["not executed", () => notExecuted(api)],
       ["false parts", () => falseParts(api)],
       ["graphs", () => graphs(api)],
       ["unnoticed", () => unnoticed()],

@@ -1,9 +1,10 @@
 import { strict as assert } from "node:assert";
 import { test } from "node:test";
 import type { Lines, Mark } from "../../src/protocol";
-import { endings } from "../../src/pure/marks";
+import { grouped } from "../../src/pure/words";
+import { endings, notExecutedHover } from "../../src/pure/marks";
 
-const lines = (...all: [number, Mark[]][]): Lines => ({ uri: "file:///m.pml", version: 1, lines: all.map(([line, marks]) => ({ line, marks })), coverage: null });
+const lines = (...all: [number, Mark[]][]): Lines => ({ uri: "file:///m.pml", version: 1, lines: all.map(([line, marks]) => ({ line, marks })), coverage: null, notExecuted: null });
 const loop = (step: number, property = "p", stale = false): Mark => ({ kind: "loop", step, property, counterexample: 0, stale });
 
 test("a loop is shown by the numbers of its steps", () => {
@@ -25,4 +26,10 @@ test("who is stuck is said once", () => {
   assert.deepEqual([ending?.text, ending?.stale], ["⏸ A[0], B[1] stuck here", true]);
   assert.match(ending?.hover ?? "", /A\[0\]: q is empty/);
   assert.deepEqual(endings(lines([7, [{ kind: "unreached", why: null }]])), []);
+});
+
+test("of what was not executed so far it is said how much was searched", () => {
+  const told = { states: 12_000, isSearching: false, ranges: [] };
+  assert.equal(notExecutedHover(told), "Not executed so far: 12 000 states searched, the search was not complete.".replace("12 000", grouped(12_000)));
+  assert.match(notExecutedHover({ ...told, states: 1, isSearching: true }), /: 1 state searched, .* may execute it\.$/);
 });

@@ -10,7 +10,7 @@ function property(name: string, state: State, exhaustive = true): PropertyStatus
 const status = (properties: PropertyStatus[], more: Partial<Status> = {}): Status => ({ uri: "file:///m.pml", version: 1, serial: 1, running: null, waiting: [], faulty: null, properties, survey: null, surveying: false, leaveOut: null, ...more });
 const at = (property: string, assertion = false): Mark => ({ kind: "property", property, assertion });
 const fails = (stale = false): Mark => ({ kind: "fails", step: 3, property: "safety", counterexample: 0, stale });
-const lines = (...marks: Mark[][]): Lines => ({ uri: "file:///m.pml", version: 1, lines: marks.map((marks, line) => ({ line, marks })), coverage: null });
+const lines = (...marks: Mark[][]): Lines => ({ uri: "file:///m.pml", version: 1, lines: marks.map((marks, line) => ({ line, marks })), coverage: null, notExecuted: null });
 
 test("a line has the sign of its property", () => {
   const states: [State, boolean, string | undefined][] = [

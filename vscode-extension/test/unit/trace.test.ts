@@ -4,7 +4,7 @@ import { type Change, CLAIM_PID, type Message, type Ribbon, type Step } from "..
 import { chart, onRing, windowOf } from "../../src/pure/chart";
 import { embedded, page } from "../../src/pure/page";
 import { laneName, layout } from "../../src/pure/layout";
-import { columnAfter, flat, folded, isWanted, search, stepOnLine, stuckIn, type TraceData, valuesAfter } from "../../src/pure/trace";
+import { columnAfter, flat, folded, isWanted, nextOf, patternOf, search, stepOnLine, stuckIn, type TraceData, valuesAfter } from "../../src/pure/trace";
 
 let line = 0;
 function step(number: number, pid: number, text: string, more: Partial<Step> = {}): Step {
@@ -163,4 +163,10 @@ test("the column of a step is that of its position, behind a loop that before it
   assert.deepEqual([0, 1, 2, 3, 5, 6].map((step) => columnAfter(ribbon, step)), [0, 0, 1, 2, 2, 1]);
   const cut: Ribbon = { ...ribbon, loopPosition: null, columns: [column(0, 1), column(5, 5)], leftOut: { before: 1, count: 2 } };
   assert.deepEqual([1, 3, 5, 6].map((step) => columnAfter(cut, step)), [0, -1, 1, -1]);
+});
+
+test("a search behind = asks for a pattern, and its matches are gone through around the end", () => {
+  assert.deepEqual(["= x > 1", "  =x", "=", "x = 1"].map(patternOf), ["x > 1", "x", "", undefined]);
+  assert.deepEqual([nextOf([0, 3, 7], 3, 1), nextOf([0, 3, 7], 7, 1), nextOf([0, 3, 7], -1, 1), nextOf([], 3, 1)], [7, 0, 0, undefined]);
+  assert.deepEqual([nextOf([0, 3, 7], 3, -1), nextOf([0, 3, 7], 0, -1), nextOf([], 3, -1)], [0, 7, undefined]);
 });

@@ -73,6 +73,7 @@ pub(crate) fn check(
             checked.reason = verdict::shows_shortest(checked.reason);
         }
     }
+    checked.note_executed(&machine);
     checked
 }
 

@@ -115,6 +115,7 @@ pub(crate) fn check(job: Job<'_>, delaying: &Delaying, how: How, context: &mut C
     };
     checked.report.samples = samples::report(&explored.outcome, program);
     confirm_all(&mut checked, job, &mut machine, &explored, &chosen, order, context);
+    checked.note_executed(&machine);
     checked
 }
 

@@ -56,5 +56,6 @@ pub(crate) fn check(job: Job<'_>, delaying: &Delaying, processes: usize, context
     };
     checked.findings.extend(checkpoint.finding);
     confirm_all(&mut checked, job, &mut machine, &explored, &chosen, order, context);
+    checked.note_executed(&machine);
     checked
 }

@@ -1,8 +1,9 @@
 //! Which statements no run executes, as a check says after a proof with a reduction, against a search of the whole model.
 
-use fabius_base::Cancel;
+use fabius_analysis::survey;
+use fabius_base::{Cancel, Limits, Span};
 use fabius_engine::settings::ThreadCount;
-use fabius_engine::{CheckContext, Outcome, Settings, Verdict, check, load};
+use fabius_engine::{CheckContext, Loaded, Outcome, Settings, Verdict, check, load};
 use fabius_testkit::generate::{self, births, guarded, small};
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -17,9 +18,18 @@ fn checked(text: &str, whole_states_max: u64, threads: usize, states_max: Option
     };
     settings.limits.states_max = states_max;
     let loaded = load("m.pml", text.to_owned(), &[], &mut |_, _| None, &settings);
+    checked_as(&loaded, &settings)
+}
+
+fn checked_as(loaded: &Loaded, settings: &Settings) -> Outcome {
     let mut context =
         CheckContext { cancel: &Cancel::new(), now: &|| Duration::ZERO, observe: &mut |_| {}, controls: None };
-    check(&loaded, &settings, &mut context)
+    check(loaded, settings, &mut context)
+}
+
+fn statements(loaded: &Loaded, outcome: &Outcome) -> Vec<(Span, bool)> {
+    let statements = outcome.executed.as_ref().map(|executed| executed.statements(loaded)).unwrap_or_default();
+    statements.into_iter().filter_map(|(span, is_executed)| Some((span, is_executed?))).collect()
 }
 
 fn is_reduced(outcome: &Outcome) -> bool {
@@ -84,4 +94,71 @@ fn statements_that_no_run_executes_are_the_same_with_a_reduction() {
         }
     }
     assert!(100 < compared && 100 < dead, "{compared} {dead}");
+}
+
+#[test]
+fn a_statement_that_a_limited_search_executed_is_one_that_some_run_executes() {
+    let (mut executed, mut not_yet) = (0, 0);
+    for seed in 0..120_u64 {
+        let text = if seed % 2 == 0 { generate::model(seed / 2).text() } else { guarded::model(seed) };
+        for (states_max, threads, properties) in [(5, 1, vec!["safety".to_owned()]), (40, 2, Vec::new())] {
+            let mut settings = Settings { threads: ThreadCount::Exactly(threads), properties, ..Settings::default() };
+            settings.limits.states_max = Some(states_max);
+            let loaded = load("m.pml", text.clone(), &[], &mut |_, _| None, &settings);
+            let limits = Limits { states_max: Some(20_000), ..Limits::default() };
+            let Some(all) = survey(&loaded, limits, &Cancel::new()).filter(|survey| survey.exhaustive) else {
+                continue;
+            };
+            for (span, is_executed) in statements(&loaded, &checked_as(&loaded, &settings)) {
+                let truly =
+                    all.statements.get(&(span.file, span.start, span.end)).copied().expect("a statement of the text");
+                assert!(truly || !is_executed, "seed {seed}, {}\n{text}", loaded.map.text(span));
+                executed += u32::from(is_executed);
+                not_yet += u32::from(truly && !is_executed);
+            }
+        }
+    }
+    assert!(100 < executed && 100 < not_yet, "{executed} {not_yet}");
+}
+
+#[test]
+fn what_comes_after_a_fault_in_the_same_step_is_not_executed() {
+    let text = "byte z, done;\nactive proctype P() { byte x, y = 1; x = z; y = y / x; x = 5; x = 6; done = 1 }\n";
+    for optimize in [true, false] {
+        let settings = Settings { optimize, ..Settings::default() };
+        let loaded = load("m.pml", text.to_owned(), &[], &mut |_, _| None, &settings);
+        let statements = statements(&loaded, &checked_as(&loaded, &settings));
+        let known = |part: &str| {
+            let is_part = |(span, _): &&(Span, bool)| loaded.map.text(*span) == part;
+            statements.iter().find(is_part).map(|(_, is_executed)| *is_executed)
+        };
+        assert_eq!(known("x = z"), Some(true));
+        assert_eq!(known("y = y / x"), Some(true), "it was tried");
+        assert_ne!(known("x = 5"), Some(true));
+        assert_ne!(known("x = 6"), Some(true));
+        assert_eq!(known("done = 1"), Some(false));
+    }
+}
+
+#[test]
+fn an_exhaustive_search_leaves_open_only_statements_that_are_never_executed() {
+    let mut compared = 0;
+    for seed in 0..120_u64 {
+        let text = if seed % 2 == 0 { generate::model(seed / 2).text() } else { guarded::model(seed) };
+        let settings = Settings { properties: vec!["safety".to_owned()], ..Settings::default() };
+        let loaded = load("m.pml", text.clone(), &[], &mut |_, _| None, &settings);
+        let limits = Limits { states_max: Some(20_000), ..Limits::default() };
+        let Some(all) = survey(&loaded, limits, &Cancel::new()).filter(|survey| survey.exhaustive) else { continue };
+        let outcome = checked_as(&loaded, &settings);
+        if outcome.report.properties.iter().any(|property| property.reduction == "on" || !property.exhaustive) {
+            continue;
+        }
+        for (span, is_executed) in statements(&loaded, &outcome) {
+            let truly =
+                all.statements.get(&(span.file, span.start, span.end)).copied().expect("a statement of the text");
+            assert_eq!(truly, is_executed, "seed {seed}, {}\n{text}", loaded.map.text(span));
+            compared += 1;
+        }
+    }
+    assert!(100 < compared, "{compared}");
 }

@@ -15,6 +15,15 @@ pub(crate) fn condition(model: &Model, statement: Span) -> Option<Condition> {
     bodies.into_iter().find_map(|body| in_sequence(body, statement))
 }
 
+/// The parts of the `provided` of a process type.
+pub(crate) fn provided(model: &Model, process: &str) -> Option<Condition> {
+    let found = model.units.iter().find_map(|unit| match unit {
+        Unit::Proctype(found) if &*found.name.text == process => Some(found),
+        _ => None,
+    });
+    found?.provided.as_ref().map(parts)
+}
+
 fn in_sequence(sequence: &Sequence, wanted: Span) -> Option<Condition> {
     sequence.steps.iter().find_map(|step| in_step(step, wanted))
 }
@@ -35,15 +44,25 @@ fn in_step(step: &Step, wanted: Span) -> Option<Condition> {
 /// The parts of an expression, as it is lowered.
 fn parts(expr: &Expr) -> Condition {
     use ConditionOperator::{And, Not, Or};
-    let join = |operator, operands| Condition { span: expr.span, operator, operands };
+    let join = |operator, operands| Condition { span: expr.span, last: last(expr), operator, operands };
     match &expr.kind {
         ExprKind::Unary(UnOp::Not, operand) => join(Not, vec![parts(operand)]),
         ExprKind::Binary(BinOp::And, left, right) => join(And, vec![parts(left), parts(right)]),
         ExprKind::Binary(BinOp::Or, left, right) => join(Or, vec![parts(left), parts(right)]),
         ExprKind::Binary(BinOp::Implies, left, right) => {
-            let not = Condition { span: left.span, operator: Not, operands: vec![parts(left)] };
+            let not = Condition { span: left.span, last: last(left), operator: Not, operands: vec![parts(left)] };
             join(Or, vec![not, parts(right)])
         }
         _ => join(ConditionOperator::None, Vec::new()),
+    }
+}
+
+/// Where the last operand of an expression stands.
+fn last(mut expr: &Expr) -> Span {
+    loop {
+        match &expr.kind {
+            ExprKind::Unary(_, operand) | ExprKind::Binary(_, _, operand) => expr = operand,
+            _ => return expr.span,
+        }
     }
 }

@@ -22,7 +22,7 @@ mod keywords;
 mod leftover;
 mod walk;
 
-pub(crate) use condition::condition;
+pub(crate) use condition::{condition, provided};
 pub(crate) use keywords::keyword_help;
 
 use crate::ast;

@@ -7,6 +7,7 @@ use ts_rs::TS;
 
 /// What is known about the lines of a document.
 #[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
 #[cfg_attr(test, derive(TS))]
 pub struct Lines {
     /// The document.
@@ -18,6 +19,22 @@ pub struct Lines {
     pub lines: Vec<LineMarks>,
     /// Which statements some run executes.
     pub coverage: Option<Coverage>,
+    /// Which statements nothing executed so far, where a search was not complete.
+    pub not_executed: Option<NotExecuted>,
+}
+
+/// Statements that nothing executed so far: no search, and no counterexample. Some run may still execute them.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[cfg_attr(test, derive(TS))]
+pub struct NotExecuted {
+    /// The number of states that the search stored that got furthest.
+    pub states: u64,
+    /// A search goes on or waits that may execute them.
+    pub is_searching: bool,
+    /// Where they stand in the document.
+    #[cfg_attr(test, ts(type = "Range[]"))]
+    pub ranges: Vec<lsp::Range>,
 }
 
 /// The marks of a line.

@@ -11,10 +11,11 @@ mod traces;
 #[cfg(test)]
 mod typescript;
 
-pub use coverage::{Coverage, CoveredStatement, LineMarks, Lines, Mark, StepMark};
+pub use coverage::{Coverage, CoveredStatement, LineMarks, Lines, Mark, NotExecuted, StepMark};
 pub use params::{
     CompareParams, ContextsParams, DrawParams, ExecutionParams, ExecutionTreeParams, ExecutionsParams, ExportFormat,
-    ExportParams, LinesParams, ModelParams, QueueParams, RunParams, StepParams, TraceParams, TraceSource, WhyParams,
+    ExportParams, LinesParams, MatchesParams, ModelParams, QueueParams, RunParams, StepParams, TraceParams,
+    TraceSource, WhyParams,
 };
 pub use searches::{
     Branch, Contexts, CountedExecutions, Drawing, ExecutionPage, ExecutionTree, Meeting, SpentStates, StatesOfPart,
@@ -22,8 +23,8 @@ pub use searches::{
 };
 pub use status::{Faulty, PropertyState, PropertyStatus, Running, Status, SurveyStatus, Waiting};
 pub use traces::{
-    Exported, FalsePart, NamedValue, OriginalText, PlacedProcess, PlacedStep, ProcessState, Ribbon, RunsCompared,
-    StateAfter, TraceKind, TracePage,
+    Exported, FalsePart, Matches, NamedValue, OriginalText, PlacedProcess, PlacedStep, ProcessState, Ribbon,
+    RunsCompared, StateAfter, TraceKind, TracePage,
 };
 pub use traces::{WaitingStatement, Why};
 
@@ -78,6 +79,8 @@ requests! {
     FindOriginal = "fabius/original", LinesParams => Option<OriginalText>;
     /// The client shows a step.
     Select = "fabius/select", StepParams => ();
+    /// Where a pattern over the past is true along a run.
+    FindMatches = "fabius/matches", MatchesParams => Matches;
     /// Why processes can or cannot continue after a step.
     ExplainWaiting = "fabius/why", WhyParams => Why;
     /// Checks a property again, or all.

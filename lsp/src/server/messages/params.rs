@@ -101,6 +101,17 @@ pub struct StepParams {
     pub step: usize,
 }
 
+/// Parameters of `fabius/matches`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct MatchesParams {
+    /// The run.
+    #[serde(flatten)]
+    pub source: TraceSource,
+    /// A condition, or several with operators that look back, such as `x > 1 after y == 2`.
+    pub pattern: String,
+}
+
 /// Parameters of `fabius/why`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]

@@ -225,3 +225,13 @@ pub struct Exported {
     /// The text.
     pub text: String,
 }
+
+/// Where a pattern is true along a run.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct Matches {
+    /// The steps after which it is true, in their order; 0 is the state before all of them.
+    pub steps: Vec<usize>,
+    /// In how many states that is, of those that were looked at.
+    pub sentence: String,
+}

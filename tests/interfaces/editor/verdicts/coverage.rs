@@ -70,3 +70,67 @@ fn coverage_comes_for_whoever_asks_although_nobody_wants_hints() {
     let status = editor.request("fabius/survey", json!({ "uri": uri }));
     assert_eq!(status["surveying"], false, "{status}");
 }
+
+/// No search comes to the end of it, or to the third option.
+const COUNTING: &str = "int n, m, x;
+active proctype P() {
+  do
+  :: n < 900000000 -> n++
+  :: n == 900000000 -> x = 1
+  od
+}
+active proctype Q() {
+  do
+  :: m++
+  od
+}
+";
+
+/// The lines of the statements that nothing executed so far.
+fn not_executed(lines: &Value) -> Vec<u64> {
+    let ranges = lines["notExecuted"]["ranges"].as_array().into_iter().flatten();
+    ranges.map(|range| range["start"]["line"].as_u64().unwrap()).collect()
+}
+
+#[test]
+fn what_was_not_executed_so_far_is_told_while_a_search_is_not_complete() {
+    let editor = Editor::new();
+    let uri = uri("counting");
+    editor.notify(
+        "workspace/didChangeConfiguration",
+        json!({ "settings": { "fabius": { "quickMilliseconds": 20, "deepSeconds": 600 } } }),
+    );
+    editor.open(&uri, COUNTING);
+    let lines = || editor.request("fabius/lines", json!({ "uri": uri }));
+    editor.wait("the first look", |message| {
+        let params = &message["params"];
+        message["method"] == "fabius/status"
+            && params["uri"] == *uri
+            && params["running"]["tier"] == "deep"
+            && params["properties"][0]["verdict"] == "undecided"
+    });
+    let told = lines();
+    let open = not_executed(&told);
+    assert!(!open.is_empty() && open.iter().all(|line| *line == 4), "{told}");
+    assert!(told["notExecuted"]["states"].as_u64().unwrap() > 0, "{told}");
+    assert_eq!(told["notExecuted"]["isSearching"], true, "{told}");
+    // A comment moves them; an edit of the meaning ends what is known.
+    editor.edit(&uri, 2, (0, 0), (0, 0), "// one\n");
+    assert_eq!(not_executed(&lines()), open.iter().map(|line| line + 1).collect::<Vec<u64>>());
+    editor.replace(&uri, 3, &COUNTING.replace("x = 1", "x = 2"));
+    assert!(lines()["notExecuted"].is_null());
+}
+
+#[test]
+fn what_a_search_proved_or_a_run_executes_is_not_told_as_not_executed_so_far() {
+    let editor = Editor::new();
+    let [proved, failing] = ["proved", "failing"].map(uri);
+    editor.open(&proved, &COUNTING.replace("900000000", "9").replace("m++", "m = 1 - m"));
+    editor.settled(&proved, 1);
+    let lines = editor.request("fabius/lines", json!({ "uri": proved }));
+    assert!(lines["notExecuted"].is_null(), "{lines}");
+    editor.open(&failing, &FAILING.replace("critical--", "critical--; x = 1").replace("byte turn", "byte x, turn"));
+    editor.settled(&failing, 1);
+    let lines = editor.request("fabius/lines", json!({ "uri": failing }));
+    assert!(lines["notExecuted"].is_null(), "a violation ends the search early: {lines}");
+}
