@@ -4,6 +4,7 @@ import * as vscode from "vscode";
 import type { StepThrough } from "./debug";
 import type { Executions } from "./executions";
 import type { GraphPanels } from "./graphPanel";
+import { toggleHeat } from "./heat";
 import { showUnnoticed } from "./mutants";
 import { openOriginal } from "./originals";
 import { ExplorerLink, VARIABLE } from "./pure/explorerLink";
@@ -102,6 +103,7 @@ export function commands({ context, store, server, panels, executions, graphs, r
   });
   on("fabius.compareRuns", (about) => compareRuns(server, texts, about));
   on("fabius.showUnnoticed", ({ uri }) => showUnnoticed(server, uri));
+  on("fabius.toggleHeat", ({ uri }) => toggleHeat(server, uri));
   on("fabius.showGraph", ({ uri }) => graphs.show(uri));
   on("fabius.showExecutions", ({ uri }) => executions.show(uri));
   on("fabius.showExecutionsWithLaps", ({ uri }) => executions.countWithLaps(uri));

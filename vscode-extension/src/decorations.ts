@@ -1,8 +1,9 @@
 // Marks at the ends of lines and signs in the gutter, drawn from what the server says about the version that is shown.
 
 import * as vscode from "vscode";
-import type { Lines, Status } from "./protocol";
+import type { Coverage, Lines, Status } from "./protocol";
 import { Gutter } from "./gutter";
+import { HeatMap } from "./heat";
 import { endings, notExecutedHover, type Ending } from "./pure/marks";
 import { signs, type Sign } from "./pure/signs";
 import type { Server } from "./server";
@@ -19,7 +20,8 @@ export class Decorations implements vscode.Disposable {
     rangeBehavior: vscode.DecorationRangeBehavior.ClosedClosed,
   });
   private readonly gutter: Gutter;
-  private readonly disposables: vscode.Disposable[] = [this.type, this.notExecuted];
+  private readonly heat = new HeatMap();
+  private readonly disposables: vscode.Disposable[] = [this.type, this.notExecuted, this.heat];
   /** What is known about the lines of each document, as it was told last, and the signs that are shown. */
   private readonly shown = new Map<string, { lines: Lines; endings: Ending[]; signs: Map<number, Sign> }>();
   /** The version of each document, and the search that was running, when it was asked last. */
@@ -41,13 +43,14 @@ export class Decorations implements vscode.Disposable {
         }
         this.drawAll();
       }),
-      // What was not executed was not so in the text as it was.
+      // What was executed, or was not, was so in the text as it was.
       vscode.workspace.onDidChangeTextDocument(({ document, contentChanges }) => {
-        if (contentChanges.length > 0 && this.notExecutedIn(document.uri).length > 0) this.drawAll();
+        const drawn = this.shown.get(document.uri.toString())?.lines;
+        if (contentChanges.length > 0 && (drawn?.notExecuted ?? drawn?.coverage)) this.drawAll();
       }),
       vscode.window.onDidChangeVisibleTextEditors(() => { this.drawAll(); }),
       vscode.workspace.onDidChangeConfiguration((change) => {
-        if (change.affectsConfiguration("fabius.decorations")) this.drawAll();
+        if (["fabius.decorations", "fabius.heat"].some((one) => change.affectsConfiguration(one))) this.drawAll();
       }),
     );
   }
@@ -64,12 +67,26 @@ export class Decorations implements vscode.Disposable {
 
   /** The places of statements of the present text that nothing executed so far, and what is said of them. */
   notExecutedIn(uri: vscode.Uri): { range: vscode.Range; hover: string }[] {
-    const lines = this.shown.get(uri.toString())?.lines;
-    const document = vscode.workspace.textDocuments.find((one) => one.uri.toString() === uri.toString());
-    const told = lines?.notExecuted;
-    if (!lines || !told || document?.version !== lines.version) return [];
+    const told = this.presentLines(uri)?.notExecuted;
+    if (!told) return [];
     const hover = notExecutedHover(told);
     return told.ranges.map((range) => ({ range: toRange(range), hover }));
+  }
+
+  /** What is known of how often statements of the present text are executed, for tests. */
+  heatIn(uri: vscode.Uri): ReturnType<HeatMap["of"]> {
+    return this.heat.of(uri, this.coverageIn(uri));
+  }
+
+  private coverageIn(uri: vscode.Uri): Coverage | null {
+    return this.presentLines(uri)?.coverage ?? null;
+  }
+
+  /** What is known about the lines of a document, if that is about its present text. */
+  private presentLines(uri: vscode.Uri): Lines | undefined {
+    const lines = this.shown.get(uri.toString())?.lines;
+    const document = vscode.workspace.textDocuments.find((one) => one.uri.toString() === uri.toString());
+    return document?.version === lines?.version ? lines : undefined;
   }
 
   private follow(status: Status): void {
@@ -127,6 +144,7 @@ export class Decorations implements vscode.Disposable {
     editor.setDecorations(this.type, decorations);
     const notExecuted = on ? this.notExecutedIn(editor.document.uri) : [];
     editor.setDecorations(this.notExecuted, notExecuted.map(({ range, hover }) => ({ range, hoverMessage: hover })));
+    this.heat.draw(editor, this.coverageIn(editor.document.uri));
     this.gutter.draw(editor, on ? this.signsOf(editor.document.uri) : new Map<number, Sign>());
   }
 

@@ -267,6 +267,8 @@ export type CountedExecutions = {
 export type Coverage = {
   /** The number of states that were looked at. */
   states: number,
+  /** The number of transitions between them. */
+  transitions: number,
   /** Whether these are all. */
   exhaustive: boolean,
   /** The statements. */
@@ -279,6 +281,8 @@ export type CoveredStatement = {
   range: Range,
   /** Whether some run executes it. */
   executed: boolean,
+  /** In how many transitions it is executed. */
+  transitions: number,
 };
 
 /** An infinite execution. */

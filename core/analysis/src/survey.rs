@@ -8,8 +8,8 @@ use crate::dead_code::worth_telling;
 use fabius_base::{Cancel, FileId, Limits};
 use fabius_machine::{Cursor, View};
 use fabius_model::SearchedMachine;
-use fabius_program::{EdgeId, Initial, Kind, Move, ProcessKind, Program, VariableId, Watch, meaning::Fault};
-use fabius_search::{self as search, Completeness, Model, Next, Quiet, StopAt, TreeStore};
+use fabius_program::{Initial, Kind, Move, ProcessKind, Program, VariableId, Watch, meaning::Fault};
+use fabius_search::{self as search, Completeness, Ending, Model, Next, Quiet, StopAt, TreeStore};
 use fabius_task::load::Loaded;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -33,8 +33,11 @@ pub struct Survey {
     pub channels: BTreeMap<(Option<String>, String), Held>,
     /// Of each process type, the places it gets to and how many there are.
     pub places: BTreeMap<String, (usize, usize)>,
-    /// Of each statement of a process, where it stands and whether some run executes it.
-    pub statements: BTreeMap<(FileId, u32, u32), bool>,
+    /// Transitions that were looked at.
+    pub transitions: u64,
+    /// Of each statement of a process, where it stands and in how many transitions it is executed: in none if no run that was looked at
+    /// executes it.
+    pub statements: BTreeMap<(FileId, u32, u32), u64>,
 }
 
 /// The values of a variable; of an array, those of all its elements.
@@ -72,27 +75,29 @@ pub fn survey(loaded: &Loaded, limits: Limits, cancel: &Cancel) -> Option<Survey
     loaded.checkable()?;
     let program = loaded.as_written()?;
     let machine = SearchedMachine::new(Arc::clone(&program), Watch::NOTHING).ok()?;
-    let mut surveyed = Surveyed { tally: Tally::new(&program), machine };
+    let executions = vec![0; program.edges.len()];
+    let mut surveyed = Surveyed { tally: Tally::new(&program), machine, transitions: 0, executions };
     let settings = search::Settings { limits, stop_at: StopAt::Never, cancel: cancel.clone() };
     let outcome = search::breadth_first(&mut surveyed, &mut TreeStore::new(), &mut Quiet, &settings);
     let exhaustive = outcome.completeness == Completeness::Exhaustive;
     let mut survey = surveyed.tally.finish(&program, outcome.statistics.states, exhaustive);
-    survey.statements = statements(loaded, &program, &surveyed.machine);
+    survey.transitions = surveyed.transitions;
+    survey.statements = statements(loaded, &program, &surveyed.executions);
     Some(survey)
 }
 
-/// Which statements were executed. One that stands in the text once counts once, however many processes it became part of.
-fn statements(loaded: &Loaded, program: &Program, machine: &SearchedMachine) -> BTreeMap<(FileId, u32, u32), bool> {
+/// How often statements were executed; `executions` has a number for each edge. What stands in the text once counts as one statement,
+/// however many processes it became part of.
+fn statements(loaded: &Loaded, program: &Program, executions: &[u64]) -> BTreeMap<(FileId, u32, u32), u64> {
     let mut found = BTreeMap::new();
-    for (at, edge) in program.edges.iter().enumerate() {
+    for (edge, count) in program.edges.iter().zip(executions) {
         let process = program.process(edge.process);
         let statement = &process.statements[edge.statement.0 as usize];
         if process.kind != ProcessKind::Process || !worth_telling(&statement.action) {
             continue;
         }
         let shown = loaded.map.user_span(statement.span);
-        let executed = found.entry((shown.file, shown.start, shown.end)).or_insert(false);
-        *executed |= machine.reached(EdgeId(at as u32));
+        *found.entry((shown.file, shown.start, shown.end)).or_insert(0) += count;
     }
     found
 }
@@ -101,6 +106,21 @@ fn statements(loaded: &Loaded, program: &Program, machine: &SearchedMachine) -> 
 struct Surveyed {
     machine: SearchedMachine,
     tally: Tally,
+    transitions: u64,
+    /// Of each edge, in how many transitions it was taken.
+    executions: Vec<u64>,
+}
+
+impl Surveyed {
+    fn count(&mut self, taken: Move) {
+        self.transitions += 1;
+        let partner = taken.partner.map(|(_, edge)| edge);
+        for edge in std::iter::once(taken.edge).chain(partner) {
+            if let Some(count) = self.executions.get_mut(edge.0 as usize) {
+                *count += 1;
+            }
+        }
+    }
 }
 
 impl Model for Surveyed {
@@ -124,7 +144,21 @@ impl Model for Surveyed {
     }
 
     fn next(&mut self, state: &[u32], cursor: &mut Cursor, successor: &mut Vec<u32>) -> Next<Move, Fault> {
-        self.machine.next(state, cursor, successor)
+        // Violations are not what is looked for: the path to one would take time, and list transitions again.
+        loop {
+            return match self.machine.next(state, cursor, successor) {
+                Next::Broken { label, .. } => {
+                    self.count(label);
+                    continue;
+                }
+                Next::Successor { label, transient, marks, .. } => {
+                    label.into_iter().for_each(|taken| self.count(taken));
+                    Next::Successor { label, transient, fault: None, marks }
+                }
+                Next::Done(Ending::InvalidEnd) => Next::Done(Ending::ValidEnd),
+                Next::Done(ending) => Next::Done(ending),
+            };
+        }
     }
 }
 

@@ -149,16 +149,24 @@ pub fn lines(server: &State, name: &str) -> Option<Lines> {
     let coverage = coverage(document).map(|(survey, statements, reading)| {
         let converter = Converter::new(&server.session, reading.map(), server.encoding);
         let here = statements.iter().filter(|(place, _)| place.file == name);
-        let statement =
-            |(place, executed): &(Place, bool)| CoveredStatement { range: converter.place(place), executed: *executed };
-        Coverage { states: survey.states, exhaustive: survey.exhaustive, statements: here.map(statement).collect() }
+        let statement = |(place, transitions): &(Place, u64)| CoveredStatement {
+            range: converter.place(place),
+            executed: 0 < *transitions,
+            transitions: *transitions,
+        };
+        Coverage {
+            states: survey.states,
+            transitions: survey.transitions,
+            exhaustive: survey.exhaustive,
+            statements: here.map(statement).collect(),
+        }
     });
     let lines = marks.by_line.into_iter().map(|(line, marks)| LineMarks { line, marks }).collect();
     Some(Lines { uri: uri_of(name)?, version: document.version, lines, coverage, not_executed })
 }
 
-/// Statements of the present text, and whether some run executes them.
-type Statements = Vec<(Place, bool)>;
+/// Statements of the present text, and in how many transitions they are executed.
+type Statements = Vec<(Place, u64)>;
 
 /// Which statements of the present text are executed, if the states of a model with its meaning were looked at.
 pub fn coverage(document: &Document) -> Option<(&Survey, Statements, &Arc<Reading>)> {
@@ -173,7 +181,7 @@ pub fn coverage(document: &Document) -> Option<(&Survey, Statements, &Arc<Readin
         let new = moved.as_ref().map_or(Some(old), |moved| moved.get(&old).copied());
         new.map(|span| Place::of(present.map(), span))
     };
-    let statements = survey.statements.iter().filter_map(|(&at, &executed)| Some((place(at)?, executed)));
+    let statements = survey.statements.iter().filter_map(|(&at, &transitions)| Some((place(at)?, transitions)));
     Some((survey, statements.collect(), present))
 }
 
@@ -214,7 +222,7 @@ fn not_executed<'a>(document: &'a Document, name: &'a str) -> Option<(u64, Vec<P
         let findings = known.findings.iter().filter(|finding| is_unreached(finding));
         findings.filter_map(move |finding| Some(place(known, finding.span()?)))
     });
-    let seen = survey.iter().flat_map(|(_, statements, _)| statements).filter(|(_, is_executed)| *is_executed);
+    let seen = survey.iter().flat_map(|(_, statements, _)| statements).filter(|(_, transitions)| 0 < *transitions);
     let seen = seen.map(|(place, _)| place.clone());
     let known: BTreeSet<Place> = those(true).chain(in_runs).chain(never).chain(seen).collect();
     // A statement of which a part was executed is one that began.

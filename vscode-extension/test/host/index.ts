@@ -255,6 +255,35 @@ async function notExecuted(api: Api): Promise<void> {
   await vscode.commands.executeCommand("workbench.action.closeActiveEditor");
 }
 
+/** How often statements are executed is shown to those who want it, for the text of which it is known. */
+async function heat(api: Api): Promise<void> {
+  const uri = file("heat.pml");
+  const text = "byte n, x;\nactive proctype P() { do :: n < 9 -> n++ :: else -> break od; x = 1 }\n";
+  await vscode.workspace.fs.writeFile(uri, Buffer.from(text));
+  const document = await vscode.workspace.openTextDocument(uri);
+  await vscode.window.showTextDocument(document);
+  const shown = async (wanted: [string, number][]): Promise<void> => {
+    const now = (): string => JSON.stringify(api.decorations.heatIn(uri).map(({ range, level }) => [document.getText(new vscode.Range(range.start.line, range.start.character, range.end.line, range.end.character)), level]));
+    const end = Date.now() + 60_000;
+    while (now() !== JSON.stringify(wanted)) {
+      assert.ok(Date.now() < end, `${now()}: ${JSON.stringify(api.store.of(uri))}`);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  };
+  await shown([]);
+  await vscode.commands.executeCommand("fabius.toggleHeat", uri);
+  await shown([["n < 9", 4], ["n++", 4], ["else", 2], ["x = 1", 2]]);
+  assert.match(api.decorations.heatIn(uri)[0]?.hover ?? "", /^Executed in 9 of \d+ transitions \(\d+ %\) from all \d+ states\.$/);
+  const edit = new vscode.WorkspaceEdit();
+  edit.replace(uri, new vscode.Range(1, 34, 1, 35), "8");
+  await vscode.workspace.applyEdit(edit);
+  assert.deepEqual(api.decorations.heatIn(uri), [], "what is known is of the text before");
+  await document.save();
+  await vscode.commands.executeCommand("fabius.toggleHeat", uri);
+  await shown([]);
+  await vscode.commands.executeCommand("workbench.action.closeActiveEditor");
+}
+
 /** Where a run is stuck, the parts of conditions are underlined that keep it so. */
 async function falseParts(api: Api): Promise<void> {
   const uri = file("waits.pml");
@@ -342,6 +371,7 @@ export async function run(): Promise<void> {
       ["marks", () => marks(api)],
       ["signs", () => signs(api)],
       ["not executed", () => notExecuted(api)],
+      ["heat", () => heat(api)],
       ["false parts", () => falseParts(api)],
       ["graphs", () => graphs(api)],
       ["unnoticed", () => unnoticed()],

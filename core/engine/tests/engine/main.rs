@@ -15,5 +15,6 @@ mod reducing;
 mod ribbon;
 mod runs;
 mod schedule;
+mod survey;
 mod together;
 mod vacuity;

@@ -101,6 +101,8 @@ pub struct StepMark {
 pub struct Coverage {
     /// The number of states that were looked at.
     pub states: u64,
+    /// The number of transitions between them.
+    pub transitions: u64,
     /// Whether these are all.
     pub exhaustive: bool,
     /// The statements.
@@ -116,4 +118,6 @@ pub struct CoveredStatement {
     pub range: lsp::Range,
     /// Whether some run executes it.
     pub executed: bool,
+    /// In how many transitions it is executed.
+    pub transitions: u64,
 }
