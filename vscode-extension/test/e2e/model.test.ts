@@ -150,6 +150,7 @@ describe("a model in a real VS Code", () => {
     await code.press("Control+s");
     await code.see(ERROR, 0);
     await code.see(`${STATUS}:has-text("✓ safety, exhaustive")`);
+    await code.see('.codelens-decoration:has-text("✓ holds")');
     await code.command("Testing: Focus on Test Explorer View");
     await code.see('.test-explorer .monaco-list-row[aria-label*="lock.pml (Passed)"]');
     assert.match(readFileSync(path.join(code.folder, "lock.pml"), "utf8"), /true;\s+turn = other/);
