@@ -86,7 +86,7 @@ fn scopes(args: &ScopesArguments) -> Result<Answer, String> {
 
 fn stack_trace(e: &Exploration, args: &StackTraceArguments) -> Result<Answer, String> {
     let pid = args.thread_id.and_then(show::pid_of).ok_or("there is no such thread")?;
-    let frames = show::frames(e, pid)?;
+    let frames = show::frames_and_original(e, pid)?;
     let levels = if args.levels == 0 { usize::MAX } else { args.levels };
     let total_frames = frames.len();
     let stack_frames = frames.into_iter().skip(args.start_frame).take(levels).collect();

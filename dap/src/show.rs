@@ -1,8 +1,9 @@
 //! What a client sees of a state: threads, frames, scopes, variables.
 
-use crate::protocol::{FalsePart, Scope, ScopeHint, Source, StackFrame, Thread};
+use crate::protocol::{FalsePart, FrameHint, Scope, ScopeHint, Source, StackFrame, Thread};
 use fabius_base::Span;
 use fabius_explore::{Exploration, ProcessView, Role, Stop, Value as Shown};
+use fabius_project::originals;
 use fabius_witness::ProcessStatus;
 
 /// The scopes by their references; locals of process `pid` are `LOCALS + pid`, arrays and structures come from `GROUPS` on.
@@ -77,8 +78,8 @@ fn place_of(e: &Exploration, status: &ProcessStatus) -> Span {
     status.waiting.first().map_or(status.span, |waiting| waiting.span)
 }
 
-/// The frames of a process: the inlines it is in, the innermost one first, then the process itself.
-pub(crate) fn frames(e: &Exploration, pid: u8) -> Result<Vec<StackFrame>, String> {
+/// Where a process is: in the inlines, the innermost one first, and in its own text; with their names.
+fn levels(e: &Exploration, pid: u8) -> Result<Vec<(String, Span)>, String> {
     let snapshot = e.snapshot();
     let status = snapshot.processes.iter().find(|status| status.pid == pid);
     let Some(status) = status else {
@@ -90,20 +91,45 @@ pub(crate) fn frames(e: &Exploration, pid: u8) -> Result<Vec<StackFrame>, String
     };
     let map = &e.loaded().map;
     let mut span = map.user_span(place_of(e, status));
-    let mut frames = Vec::new();
+    let mut levels = Vec::new();
     loop {
-        let id = thread_of(pid) * FRAMES + frames.len() as i64;
         let inline = map.expansion(span.via);
-        let name = inline.map_or_else(|| status.name.clone(), |inline| inline.name.to_string());
+        levels.push((inline.map_or_else(|| status.name.clone(), |inline| inline.name.to_string()), span));
+        match inline {
+            // The last number is that of the original.
+            Some(inline) if (levels.len() as i64) < FRAMES - 1 => span = map.user_span(inline.call),
+            _ => return Ok(levels),
+        }
+    }
+}
+
+/// The frames of a process: the inlines it is in, the innermost one first, then the process itself.
+pub(crate) fn frames(e: &Exploration, pid: u8) -> Result<Vec<StackFrame>, String> {
+    let map = &e.loaded().map;
+    let frame = |(depth, (name, span)): (usize, (String, Span))| {
+        let id = thread_of(pid) * FRAMES + depth as i64;
         let (line, column) = map.line_column(span.file, span.start);
         let (end_line, end_column) = map.line_column(span.file, span.end);
         let source = source(&map.file(span.file).name);
-        frames.push(StackFrame { id, name, source, line, column, end_line, end_column });
-        match inline {
-            Some(inline) if (frames.len() as i64) < FRAMES => span = map.user_span(inline.call),
-            _ => return Ok(frames),
-        }
+        StackFrame { id, name, source, line, column, end_line, end_column, presentation_hint: None }
+    };
+    Ok(levels(e, pid)?.into_iter().enumerate().map(frame).collect())
+}
+
+/// The frames of a process; after the first one whose text was generated, the text that it was generated from, if that is there.
+pub(crate) fn frames_and_original(e: &Exploration, pid: u8) -> Result<Vec<StackFrame>, String> {
+    let mut frames = frames(e, pid)?;
+    let place = |(_, span): &(String, Span)| originals::place(&e.loaded().map, *span);
+    let original = levels(e, pid)?.iter().enumerate().find_map(|(depth, level)| Some((depth, place(level)?)));
+    if let Some((depth, (path, line))) = original {
+        let id = thread_of(pid) * FRAMES + frames.len() as i64;
+        let source = source(&path.to_string_lossy());
+        let (name, presentation_hint) = ("original text".to_owned(), Some(FrameHint::Subtle));
+        let (column, end_line, end_column) = (1, line, 1);
+        frames
+            .insert(depth + 1, StackFrame { id, name, source, line, column, end_line, end_column, presentation_hint });
     }
+    Ok(frames)
 }
 
 /// How deep a process is inside of inlines.

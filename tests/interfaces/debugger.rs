@@ -439,6 +439,31 @@ fn stepping_out_leaves_an_inline_and_frames_show_it() {
 }
 
 #[test]
+fn the_second_frame_is_the_original_of_a_generated_statement() {
+    let folder = scratch("generated");
+    std::fs::create_dir_all(&folder).expect("a folder");
+    std::fs::write(folder.join("counter.src"), "counter\n  begin\n  count up\n").expect("a file");
+    let program = folder.join("counter.pml");
+    let text = "byte n;\ninline up() { n++ }\nactive proctype P() {\n#line 3 \"counter.src\"\n  up();\n#line 9 \"gone.src\"\n  n = 0\n}\n";
+    std::fs::write(&program, text).expect("a file");
+    let mut debugger = Debugger::launched(&program, json!({}));
+    debugger.event("fabius/at");
+    let frames = |debugger: &mut Debugger| {
+        let told = debugger.request("stackTrace", json!({ "threadId": 1 }));
+        let frame = |frame: &Value| {
+            let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+            (text(&frame["source"]["name"]), frame["line"].as_u64().unwrap(), text(&frame["presentationHint"]))
+        };
+        told["stackFrames"].as_array().expect("a list").iter().map(frame).collect::<Vec<_>>()
+    };
+    let one = |file: &str, line, hint: &str| (file.to_owned(), line, hint.to_owned());
+    let inline = [one("counter.pml", 2, ""), one("counter.pml", 5, ""), one("counter.src", 3, "subtle")];
+    assert_eq!(frames(&mut debugger), inline, "the call of the inline was generated");
+    debugger.go("next", json!({ "threadId": 1 }));
+    assert_eq!(frames(&mut debugger), [one("counter.pml", 7, "")], "there is no such file");
+}
+
+#[test]
 fn a_run_without_end_is_paused_and_restarted() {
     let program = written("endless", "byte x;\nactive proctype P() { do :: x++ od }\n");
     let mut debugger = Debugger::launched(&program, json!({ "schedule": "random:3" }));

@@ -123,6 +123,16 @@ pub(crate) struct StackFrame {
     pub column: u32,
     pub end_line: u32,
     pub end_column: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub presentation_hint: Option<FrameHint>,
+}
+
+/// How a frame looks.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum FrameHint {
+    /// It is not where the process is.
+    Subtle,
 }
 
 /// A scope of a frame.

@@ -15,8 +15,8 @@ mod typescript;
 
 pub(crate) use answers::{
     Answer, Breakpoint, BreakpointLocation, Capabilities, CompletionItem, DataBreakpointAccess, DataBreakpointInfo,
-    Evaluation, ExceptionBreakMode, ExceptionDetails, ExceptionFilter, ExceptionInfo, Scope, ScopeHint, Source,
-    StackFrame, Target, Thread, Variable, VariableHint,
+    Evaluation, ExceptionBreakMode, ExceptionDetails, ExceptionFilter, ExceptionInfo, FrameHint, Scope, ScopeHint,
+    Source, StackFrame, Target, Thread, Variable, VariableHint,
 };
 pub(crate) use arguments::{
     BreakpointConditions, BreakpointLocationsArguments, CompletionsArguments, DataBreakpoint,
