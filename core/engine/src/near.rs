@@ -146,7 +146,8 @@ impl Looking<'_, '_, '_> {
             if is_shortest {
                 return (best, true);
             }
-            if sees_all || !searched.goes_on {
+            // To find the states around this path takes at least its length.
+            if sees_all || !searched.goes_on || self.budget.transitions() < path.len() as u64 {
                 break;
             }
         }

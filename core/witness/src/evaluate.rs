@@ -81,8 +81,8 @@ pub(crate) struct Evaluation<'a> {
     /// The process that evaluates.
     pid: usize,
     timeout: bool,
-    /// Processes whose edges are being tried to find out if they are enabled, the evaluating one included.
-    asked: Vec<usize>,
+    /// Processes whose edges are being tried to find out if they are enabled, besides the evaluating one.
+    asked: &'a [usize],
     /// Processes that the expression creates.
     pub(crate) births: Vec<Birth>,
     /// Results that did not fit 32 bits.
@@ -114,11 +114,19 @@ impl<'a> Evaluation<'a> {
         state: &'a State,
         pid: usize,
         timeout: bool,
-        asked_before: &[usize],
+        asked: &'a [usize],
     ) -> Self {
-        let mut asked = asked_before.to_vec();
-        asked.push(pid);
         Self { program, state, pid, timeout, asked, births: Vec::new(), overflows: Vec::new() }
+    }
+
+    /// The process that evaluates.
+    pub(crate) fn pid(&self) -> usize {
+        self.pid
+    }
+
+    /// Whether nothing but values came of what was evaluated so far.
+    pub(crate) fn is_pure(&self) -> bool {
+        self.births.is_empty() && self.overflows.is_empty()
     }
 
     /// The value of an expression.
@@ -340,10 +348,11 @@ impl<'a> Evaluation<'a> {
         let Some(pid) = usize::try_from(pid).ok().filter(|pid| *pid < self.state.processes.len()) else {
             return Ok(false);
         };
-        if self.asked.contains(&pid) {
+        if pid == self.pid || self.asked.contains(&pid) {
             return Err(Fault::EnabledOfSelf);
         }
-        Ok(StepEvaluator::asking(self.program, self.state, self.timeout, &self.asked).enabled(pid))
+        let asked = [self.asked, &[self.pid]].concat();
+        Ok(StepEvaluator::asking(self.program, self.state, self.timeout, &asked).enabled(pid))
     }
 
     fn process_numbered(&mut self, pid: &Expr) -> Result<Option<&'a ProcessState>, Fault> {

@@ -9,7 +9,7 @@ use fabius_program::{
 };
 
 use crate::evaluate::{Evaluation, Overflow};
-use crate::interpret::StepEvaluator;
+use crate::interpret::{Executable, StepEvaluator};
 use crate::observe::{Kind, observe};
 use crate::state::{Birth, CLAIM, NextMover, State};
 
@@ -163,10 +163,11 @@ impl<'a> Execution<'a> {
         }
     }
 
-    /// Executes an action that was found executable; a [`Block`] begins with option `start`.
-    pub(crate) fn perform(&mut self, action: &Action, start: usize) -> Result<(), Fault> {
+    /// Executes an action that was found executable, `first` telling so of what it begins with; a [`Block`] begins with option `start`.
+    pub(crate) fn perform(&mut self, action: &Action, start: usize, first: Executable) -> Result<(), Fault> {
         match action {
             Action::Skip | Action::Else => {}
+            Action::Guard(_) if first == Executable::WithoutEffect => {}
             Action::Guard(expr) => {
                 self.value(expr)?;
             }
@@ -181,8 +182,8 @@ impl<'a> Execution<'a> {
             Action::Print(pieces) => self.print(pieces)?,
             Action::SetPriority(process, priority) => self.set_priority(process, priority)?,
             Action::End => self.end(),
-            Action::Merged(actions) => self.perform_all(actions, start)?,
-            Action::Block(block) => self.run_block(block, start)?,
+            Action::Merged(actions) => self.perform_all(actions, start, first)?,
+            Action::Block(block) => self.run_block(block, start, first)?,
         }
         Ok(())
     }
@@ -392,18 +393,21 @@ impl<'a> Execution<'a> {
         self.happened(Happening::Ended);
     }
 
-    fn perform_all(&mut self, actions: &[Action], start: usize) -> Result<(), Fault> {
+    fn perform_all(&mut self, actions: &[Action], start: usize, first: Executable) -> Result<(), Fault> {
         for (index, action) in actions.iter().enumerate() {
             let may_block = 0 < index && !matches!(action, Action::Guard(_) | Action::Else);
-            if may_block && !self.executable_inside(action, true)? {
+            if may_block && self.executable_inside(action, true)? == Executable::No {
                 return Err(Fault::BlockedInside);
             }
-            self.perform(action, if index == 0 { start } else { 0 })?;
+            match index {
+                0 => self.perform(action, start, first)?,
+                _ => self.perform(action, 0, Executable::Yes)?,
+            }
         }
         Ok(())
     }
 
-    fn run_block(&mut self, block: &Block, start: usize) -> Result<(), Fault> {
+    fn run_block(&mut self, block: &Block, start: usize, mut first: Executable) -> Result<(), Fault> {
         let mut option = &block.nodes[0].options[start];
         let (mut node, mut chosen_at) = (&block.nodes[0], start);
         for taken in 0..BLOCK_STEPS_MAX {
@@ -419,7 +423,7 @@ impl<'a> Execution<'a> {
             if taken < PARTS_TOLD_MAX {
                 self.happened(Happening::Executed(option.span));
             }
-            self.perform(&option.action, 0)?;
+            self.perform(&option.action, 0, first)?;
             let BlockExit::Node(next) = option.next else {
                 self.inside = None;
                 return Ok(());
@@ -428,7 +432,8 @@ impl<'a> Execution<'a> {
             self.inside = Some(node.span);
             let mut chosen = None;
             for (at, candidate) in node.options.iter().enumerate() {
-                if self.executable_inside(&candidate.action, true)? {
+                first = self.executable_inside(&candidate.action, true)?;
+                if first != Executable::No {
                     chosen = Some((at, candidate));
                     break;
                 }
@@ -444,15 +449,19 @@ impl<'a> Execution<'a> {
             return;
         }
         let behind = node.options.iter().skip(taken + 1);
-        let also = behind.filter(|option| self.executable_inside(&option.action, false) == Ok(true)).count();
+        let also = behind
+            .filter(|option| !matches!(self.executable_inside(&option.action, false), Ok(Executable::No) | Err(_)))
+            .count();
         if 0 < also {
             self.surprised(Happening::FirstOfSeveral { executable: also + 1, taken: node.options[taken].span });
         }
     }
 
     /// Whether an action is executable in the middle of a step, where there is no rendezvous.
-    fn executable_inside(&self, action: &Action, else_holds: bool) -> Result<bool, Fault> {
+    fn executable_inside(&self, action: &Action, else_holds: bool) -> Result<Executable, Fault> {
         let trial = StepEvaluator::asking(self.program, &self.state, self.timeout, &[]);
-        Ok(trial.executable(self.pid, action, else_holds)? && !trial.is_rendezvous(self.pid, action)?)
+        let executable = trial.executable(self.pid, action, else_holds)?;
+        let is_possible = executable != Executable::No && !trial.is_rendezvous(self.pid, action)?;
+        Ok(if is_possible { executable } else { Executable::No })
     }
 }

@@ -5,7 +5,7 @@
 
 mod evaluator;
 
-pub(crate) use evaluator::StepEvaluator;
+pub(crate) use evaluator::{Executable, StepEvaluator};
 
 use crate::evaluate::is_anybody_at;
 use crate::execute::Event;

@@ -6,6 +6,15 @@ use crate::execute::{Execution, Offer};
 use crate::state::{CLAIM, State};
 use fabius_program::{Action, CLAIM_PID, Edge, EdgeId, Move, Program, Receive, meaning::Fault};
 
+/// Whether an action can be executed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Executable {
+    No,
+    Yes,
+    /// It is a condition, of whose evaluation nothing came but its value.
+    WithoutEffect,
+}
+
 /// An attempt to find steps of processes in one state.
 pub(crate) struct StepEvaluator<'a> {
     program: &'a Program,
@@ -88,8 +97,17 @@ impl<'a> StepEvaluator<'a> {
 
     /// Whether an action is executable by itself. A send on a rendezvous channel counts as
     /// executable: whether it is depends on the partners. `else_holds`: what an `Else` is.
-    pub(crate) fn executable(&self, pid: usize, action: &Action, else_holds: bool) -> Result<bool, Fault> {
+    pub(crate) fn executable(&self, pid: usize, action: &Action, else_holds: bool) -> Result<Executable, Fault> {
         let mut evaluation = self.evaluation(pid);
+        let is_executable = self.is_executable(&mut evaluation, action, else_holds)?;
+        Ok(match is_executable {
+            false => Executable::No,
+            true if matches!(action, Action::Guard(_)) && evaluation.is_pure() => Executable::WithoutEffect,
+            true => Executable::Yes,
+        })
+    }
+
+    fn is_executable(&self, evaluation: &mut Evaluation<'_>, action: &Action, else_holds: bool) -> Result<bool, Fault> {
         match action {
             Action::Skip | Action::Assign(..) | Action::Assert(_) | Action::Print(_) | Action::SetPriority(..) => {
                 Ok(true)
@@ -112,11 +130,13 @@ impl<'a> StepEvaluator<'a> {
                 }
                 Ok(evaluation.find_to_receive(channel, receive)?.is_some())
             }
-            Action::End => Ok(pid + 1 == self.state.processes.len()),
-            Action::Merged(actions) => actions.first().map_or(Ok(true), |a| self.executable(pid, a, else_holds)),
+            Action::End => Ok(evaluation.pid() + 1 == self.state.processes.len()),
+            Action::Merged(actions) => {
+                actions.first().map_or(Ok(true), |first| self.is_executable(evaluation, first, else_holds))
+            }
             Action::Block(block) => {
                 for (index, option) in block.nodes[0].options.iter().enumerate() {
-                    if self.executable(pid, &option.action, else_holds || 0 < index)? {
+                    if self.is_executable(evaluation, &option.action, else_holds || 0 < index)? {
                         return Ok(true);
                     }
                 }
@@ -133,7 +153,7 @@ impl<'a> StepEvaluator<'a> {
         Ok(evaluation.channel_type(channel).capacity == 0)
     }
 
-    fn evaluation(&self, pid: usize) -> Evaluation<'a> {
+    fn evaluation(&self, pid: usize) -> Evaluation<'_> {
         Evaluation::within(self.program, self.state, pid, self.timeout, &self.asked)
     }
 
@@ -200,11 +220,12 @@ impl<'a> StepEvaluator<'a> {
     ) -> Result<Vec<(Move, Outcome)>, Fault> {
         let action = self.action(edge);
         let else_holds = else_holds || 0 < start;
-        if !self.executable(pid, first_action(action, start), else_holds)? {
+        let first = self.executable(pid, first_action(action, start), else_holds)?;
+        if first == Executable::No {
             return Ok(Vec::new());
         }
         let mut execution = Execution::new(self.program, self.state, pid, self.timeout);
-        if let Err(fault) = execution.perform(action, start) {
+        if let Err(fault) = execution.perform(action, start, first) {
             let outcome = Outcome::Broken { fault, inside: execution.inside };
             return Ok(vec![(Move { pid: pid as u8, edge, partner: None }, outcome)]);
         }
@@ -328,7 +349,7 @@ fn receive_offer(
     start: usize,
 ) -> Outcome {
     let mut receiver = Execution::receiving(sender, partner, offer);
-    match receiver.perform(action, start) {
+    match receiver.perform(action, start, Executable::Yes) {
         Ok(()) => {
             receiver.arrive(edge, edge.atomic);
             reached(receiver)
