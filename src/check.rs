@@ -10,7 +10,7 @@ use crate::{diagram, exit, itf, output, trail};
 use fabius_base::{Cancel, Finding, Limits, StopReason};
 use fabius_engine::settings::{Progress, Shard, ThreadCount, VacuityExtent};
 use fabius_engine::{CheckContext, Cycles, Event, Fairness, Loaded, Order, Outcome, Settings, Storage};
-use fabius_project::cache::Cache;
+use fabius_project::cache::{Cache, Ended};
 use fabius_project::defines::definition;
 use fabius_project::{Flags, Project, files};
 use fabius_supervise::memory::{self, Duties};
@@ -184,28 +184,26 @@ impl Job {
         reporter.loaded(&loaded);
         so_far.loaded(&loaded, settings);
         let cache = if args.no_cache || args.events || args.prune.is_some() { None } else { Cache::of_user() };
-        if let Some(known) = cache.as_ref().and_then(|cache| cache.look_up(&loaded, settings)) {
-            reporter.done(&loaded, &known);
+        let shown = RefCell::new(reporter);
+        let mut context = CheckContext {
+            cancel,
+            now: &|| started.elapsed(),
+            observe: &mut |event: Event| {
+                so_far.event(&event);
+                shown.borrow_mut().event(&loaded, &event);
+            },
+            controls: None,
+        };
+        if let Some(known) = cache.as_ref().and_then(|cache| cache.look_up(&loaded, settings, &mut context)) {
+            shown.into_inner().done(&loaded, &known);
             so_far.done(&known.report);
             return (exit::of_report(&known.report), Some((loaded, known)));
         }
-        let shown = RefCell::new(reporter);
-        let mut outcome = fabius_engine::check(
-            &loaded,
-            settings,
-            &mut CheckContext {
-                cancel,
-                now: &|| started.elapsed(),
-                observe: &mut |event: Event| {
-                    so_far.event(&event);
-                    shown.borrow_mut().event(&loaded, &event);
-                },
-                controls: None,
-            },
-        );
+        let mut outcome = fabius_engine::check(&loaded, settings, &mut context);
         args.baseline.forget_implied(&mut outcome);
         if let Some(cache) = &cache {
-            cache.remember(&loaded, settings, &outcome);
+            let ended = Ended { took: started.elapsed(), is_cut_short: cancel.requested().is_some() };
+            cache.remember(&loaded, settings, &outcome, ended);
         }
         shown.into_inner().done(&loaded, &outcome);
         so_far.done(&outcome.report);

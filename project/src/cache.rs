@@ -1,14 +1,16 @@
-//! What long searches proved, remembered on the disk: `docs/incremental.md` says what is remembered, and what
+//! What long searches decided, remembered on the disk: `docs/incremental.md` says what is remembered, and what
 //! an entry depends on.
+
+mod violations;
 
 use fabius_base::{Code, Finding};
 use fabius_engine::report::vacuity::VacuityEnd;
-use fabius_engine::report::{FindingReport, PropertyReport};
+use fabius_engine::report::{PropertyClass, PropertyReport};
 use fabius_engine::strategy::refusal;
-use fabius_engine::{Loaded, Outcome, Report, Settings, VERSION, Verdict, crashed, plan, vacuity_finding};
+use fabius_engine::{CheckContext, Loaded, Outcome, Planned, Settings, VERSION, Verdict, plan, vacuity_finding};
 use fabius_task::{SourceProgram, meaning};
 use serde_json::{Value, json};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,22 +19,31 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 use xxhash_rust::xxh3::xxh3_128;
 
-/// A search that took less is as quick as looking it up.
-const SECONDS_MIN: f64 = 0.02;
+/// A check that took less is as quick as looking it up.
+const TIME_MIN: Duration = Duration::from_millis(20);
 /// An entry that nobody wrote again for so long is removed.
 const AGE_MAX: Duration = Duration::from_secs(90 * 24 * 3600);
 /// The layout of the entries.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 
 /// There are not so many ways to search or to remember states, …
 const WORDS_MAX: usize = 64;
 /// … and none has a longer name.
 const WORD_BYTES_MAX: usize = 32;
 
-/// The remembered proofs.
+/// The remembered proofs and violations.
 #[derive(Clone, Debug)]
 pub struct Cache {
     folder: PathBuf,
+}
+
+/// How a check ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Ended {
+    /// Its time.
+    pub took: Duration,
+    /// Somebody stopped it, or its time was up.
+    pub is_cut_short: bool,
 }
 
 /// The folder for what can be made again: that of the user, for this program.
@@ -56,55 +67,66 @@ impl Cache {
         Self { folder: folder.to_owned() }
     }
 
-    /// The outcome of a check, if every property that it asks for is known to hold.
-    pub fn look_up(&self, loaded: &Loaded, settings: &Settings) -> Option<Outcome> {
+    /// The outcome of a check, if for every property that it asks for it is known that it holds, or a violation is known that the
+    /// reference interpreter confirms again.
+    pub fn look_up(&self, loaded: &Loaded, settings: &Settings, context: &mut CheckContext<'_>) -> Option<Outcome> {
         let keys = Keys::of(loaded, settings)?;
-        let limits = &settings.limits;
-        let within = |used: u64, max: Option<u64>| max.is_none_or(|max| used <= max);
-        let mut properties = Vec::new();
-        let mut findings = Vec::new();
-        for planned in &keys.planned {
-            let text = fs::read_to_string(self.path(&keys.of_property(planned))).ok()?;
-            let entry = checked(&text, &keys.subject(planned))?;
-            let known = report(&entry["report"], planned, &keys.kinds[planned])?;
-            // What is remembered must say the same, word for word, or it is not told at all.
-            if json!(known) != entry["report"] {
-                return None;
+        let entry = |planned| self.entry(&keys, planned, loaded, settings);
+        // What is only partly known is searched: no run is walked for that.
+        let entries: Vec<Entry> = keys.planned.iter().map(entry).collect::<Option<_>>()?;
+        let (mut properties, mut findings, mut counterexamples) = (Vec::new(), Vec::new(), Vec::new());
+        for (planned, entry) in keys.planned.iter().zip(entries) {
+            match entry {
+                Entry::Proof(known, found) => {
+                    findings.extend(vacuity_finding(&known, loaded));
+                    properties.push(*known);
+                    findings.extend(found);
+                }
+                Entry::Violation { path, text } => {
+                    let subject = violations::subject(&keys, loaded, settings, &planned.name);
+                    let about = (&keys, loaded, settings);
+                    let Ok(read) = violations::read(&text, &subject, planned, about, context) else {
+                        // What does not stand is not asked again.
+                        let _ = fs::remove_file(path);
+                        return None;
+                    };
+                    let known = read?;
+                    properties.push(known.report);
+                    findings.extend(known.findings);
+                    counterexamples.push(known.counterexample);
+                }
             }
-            // A search that may use less than this one did would not have got as far.
-            let fits = within(known.states, limits.states_max)
-                && within(known.depth, limits.depth_max)
-                && within(known.memory_bytes, limits.memory_bytes_max);
-            let cached = entry["date"].as_str().filter(|_| fits)?.to_owned();
-            findings.extend(vacuity_finding(&known, loaded));
-            properties.push(PropertyReport { expected: loaded.expected(&known.name), cached: Some(cached), ..known });
-            findings.extend(entry["unreached"].as_array()?.iter().filter_map(|found| finding(found, &keys.written)));
         }
-        let all = loaded.findings.iter().chain(&findings);
-        let report = Report {
-            verdict: Verdict::Holds,
-            exhaustive: true,
-            reason: properties.first()?.reason.clone(),
-            findings: all.map(|finding| FindingReport::new(&loaded.map, finding)).collect(),
-            properties,
-            project: loaded.project.as_ref().map(|project| project.report.clone()),
-            internal_error: None,
-            ..crashed(&loaded.name, "")
-        };
-        Some(Outcome { report, counterexamples: Vec::new(), findings, executed: None, failure: None })
+        // Whoever stops a check is not told what it did not come to.
+        let is_stopped = context.cancel.requested().is_some();
+        (!is_stopped).then(|| Outcome::known(loaded, properties, counterexamples, findings))
     }
 
-    /// Remembers what a check proved.
-    pub fn remember(&self, loaded: &Loaded, settings: &Settings, outcome: &Outcome) {
-        let is_worth_it = |property: &PropertyReport| {
-            let proved = property.verdict == Verdict::Holds && property.exhaustive;
-            // More could be known with more time.
-            let is_short = property.vacuity.as_ref().is_some_and(|vacuity| vacuity.end == VacuityEnd::Stopped);
-            proved && !is_short && property.cached.is_none() && SECONDS_MIN <= property.seconds
-        };
-        let worth: Vec<&PropertyReport> =
-            outcome.report.properties.iter().filter(|property| is_worth_it(property)).collect();
-        if worth.is_empty() {
+    /// What is remembered of a property.
+    fn entry(&self, keys: &Keys, planned: &Planned, loaded: &Loaded, settings: &Settings) -> Option<Entry> {
+        let subject = keys.subject(&planned.name);
+        let text = fs::read_to_string(self.path(&fingerprint(&subject))).ok();
+        if let Some((report, findings)) = text.and_then(|text| keys.proof(&text, &subject, planned, settings)) {
+            let report = PropertyReport { expected: loaded.expected(&planned.name), ..report };
+            return Some(Entry::Proof(Box::new(report), findings));
+        }
+        if !violations::are_kept(loaded, settings) {
+            return None;
+        }
+        let subject = violations::subject(keys, loaded, settings, &planned.name);
+        let path = self.path(&fingerprint(&subject));
+        let text = fs::read_to_string(&path).ok().filter(|text| checked(text, &subject).is_some())?;
+        Some(Entry::Violation { path, text })
+    }
+
+    /// Remembers what a check decided.
+    pub fn remember(&self, loaded: &Loaded, settings: &Settings, outcome: &Outcome, ended: Ended) {
+        if ended.took < TIME_MIN || outcome.failure.is_some() {
+            return;
+        }
+        let decided =
+            |property: &PropertyReport| property.cached.is_none() && (is_proof(property) || is_violation(property));
+        if !outcome.report.properties.iter().any(decided) {
             return;
         }
         let Some(keys) = Keys::of(loaded, settings) else { return };
@@ -118,17 +140,27 @@ impl Cache {
         if !outcome.findings.iter().all(is_kept) {
             return;
         }
-        for property in worth.into_iter().filter(|property| keys.planned.contains(&property.name)) {
-            let safety = property.kind == fabius_engine::report::PropertyClass::Safety;
+        let keeps_violations = violations::are_kept(loaded, settings);
+        let mut counterexamples = outcome.counterexamples.iter();
+        for property in &outcome.report.properties {
+            let example = counterexamples.by_ref().take(property.violations.len()).last();
+            if !decided(property) || !keys.planned.iter().any(|planned| planned.name == property.name) {
+                continue;
+            }
+            let safety = property.kind == PropertyClass::Safety;
             let unreached = outcome.findings.iter().filter(|finding| safety && finding.code == Code::Unreached);
             let anchored: Option<Vec<Value>> = unreached.map(|finding| told(finding, &keys.written)).collect();
             // A finding whose place cannot be found again cannot be told again.
             let Some(anchored) = anchored else { continue };
-            // What the text expects is read from the text.
-            let property = PropertyReport { expected: None, ..property.clone() };
-            let of = keys.subject(&property.name);
-            let entry = json!({ "of": of, "date": date(SystemTime::now()), "report": property, "unreached": anchored });
-            self.write(&self.path(&keys.of_property(&property.name)), &sealed(&entry));
+            if is_proof(property) {
+                let of = keys.subject(&property.name);
+                self.write(&self.path(&fingerprint(&of)), &proof(&of, property, &anchored));
+            } else if let Some(example) = example.filter(|_| keeps_violations) {
+                let of = violations::subject(&keys, loaded, settings, &property.name);
+                let about = (property, example);
+                let entry = violations::entry(&of, (loaded, settings), about, &anchored, ended.is_cut_short);
+                entry.into_iter().for_each(|entry| self.write(&self.path(&fingerprint(&of)), &entry));
+            }
         }
     }
 
@@ -160,11 +192,44 @@ fn clean(folder: &Path) {
     }
 }
 
+/// What is remembered of a property.
+enum Entry {
+    /// That it holds, and what was found in the text.
+    Proof(Box<PropertyReport>, Vec<Finding>),
+    /// A violation that is still to be confirmed: where it is remembered, and what is written there.
+    Violation { path: PathBuf, text: String },
+}
+
+/// Whether a report is a proof of which no more could be known with more time.
+fn is_proof(property: &PropertyReport) -> bool {
+    let is_short = property.vacuity.as_ref().is_some_and(|vacuity| vacuity.end == VacuityEnd::Stopped);
+    property.verdict == Verdict::Holds && property.exhaustive && !is_short
+}
+
+fn is_violation(property: &PropertyReport) -> bool {
+    property.verdict == Verdict::Violated
+}
+
+/// The entry for a proof, as it is written.
+fn proof(of: &str, property: &PropertyReport, unreached: &[Value]) -> String {
+    // What the text expects is read from the text.
+    let property = PropertyReport { expected: None, ..property.clone() };
+    sealed(&json!({ "of": of, "date": date(SystemTime::now()), "report": property, "unreached": unreached }))
+}
+
+/// Whether a search that may use this much gets as far as one that used what a report says.
+fn within_limits(report: &PropertyReport, settings: &Settings) -> bool {
+    let limits = &settings.limits;
+    let within = |used: u64, max: Option<u64>| max.is_none_or(|max| used <= max);
+    within(report.states, limits.states_max)
+        && within(report.depth, limits.depth_max)
+        && within(report.memory_bytes, limits.memory_bytes_max)
+}
+
 /// What the entries of a check depend on.
 struct Keys {
     common: String,
-    planned: Vec<String>,
-    kinds: BTreeMap<String, fabius_engine::report::PropertyClass>,
+    planned: Vec<Planned>,
     written: SourceProgram,
 }
 
@@ -177,7 +242,6 @@ impl Keys {
         if refusal(&plan, settings).is_some() {
             return None;
         }
-        let planned = plan.properties;
         // How much a search may use does not change what is proved; whether it was enough is seen from what was used.
         let neutral = Settings {
             properties: Vec::new(),
@@ -189,16 +253,29 @@ impl Keys {
             ..settings.clone()
         };
         let common = format!("{VERSION} {} {} {} {neutral:?}", build(), meaning(program), written.base());
-        let kinds = planned.iter().map(|planned| (planned.name.clone(), planned.kind)).collect();
-        Some(Self { common, planned: planned.into_iter().map(|planned| planned.name).collect(), kinds, written })
+        Some(Self { common, planned: plan.properties, written })
     }
 
-    /// The name of the entry for a property.
-    fn of_property(&self, name: &str) -> String {
-        fingerprint(&self.subject(name))
+    /// What an entry for a proof says, with what was found in the text, if it is whole and about this subject, and fits the limits.
+    fn proof(
+        &self,
+        text: &str,
+        subject: &str,
+        planned: &Planned,
+        settings: &Settings,
+    ) -> Option<(PropertyReport, Vec<Finding>)> {
+        let entry = checked(text, subject)?;
+        let report = property_report(&entry["report"], Verdict::Holds, planned)?;
+        let cached = entry["date"].as_str().filter(|_| within_limits(&report, settings))?.to_owned();
+        Some((PropertyReport { cached: Some(cached), ..report }, self.findings(&entry["unreached"])?))
     }
 
-    /// What the entry for a property is about, in full: program version, model, settings and property.
+    /// The statements that no run executes, where they stand now.
+    fn findings(&self, entry: &Value) -> Option<Vec<Finding>> {
+        entry.as_array()?.iter().map(|found| finding(found, &self.written)).collect()
+    }
+
+    /// What the entry for a proof of a property is about, in full: program version, model, settings and property.
     fn subject(&self, name: &str) -> String {
         format!("{} {name}", self.common)
     }
@@ -268,14 +345,21 @@ fn kept(word: &str) -> &'static str {
     word
 }
 
-/// A remembered report.
-fn report(entry: &Value, name: &str, kind: &fabius_engine::report::PropertyClass) -> Option<PropertyReport> {
+/// A remembered report, if it has this verdict. What is remembered must say the same, word for word, or it is not told at all.
+fn property_report(entry: &Value, verdict: Verdict, planned: &Planned) -> Option<PropertyReport> {
+    let report = parsed(entry, planned)?;
+    (report.verdict == verdict && json!(report) == *entry).then_some(report)
+}
+
+fn parsed(entry: &Value, planned: &Planned) -> Option<PropertyReport> {
     let number = |key: &str| entry[key].as_u64();
     let word = |key: &str| entry[key].as_str().map(kept);
     let reason = entry["reason"].as_str()?;
     Some(PropertyReport {
-        verdict: Verdict::Holds,
-        exhaustive: true,
+        verdict: serde_json::from_value(entry["verdict"].clone()).ok()?,
+        exhaustive: entry["exhaustive"].as_bool()?,
+        stopped: serde_json::from_value(entry["stopped"].clone()).ok()?,
+        violation_count: number("violation_count")?,
         audited: number("audited"),
         search: word("search")?,
         store: word("store")?,
@@ -297,7 +381,7 @@ fn report(entry: &Value, name: &str, kind: &fabius_engine::report::PropertyClass
             .get("workers")
             .map_or(Some(Vec::new()), |workers| serde_json::from_value(workers.clone()).ok())?,
         tried: entry.get("tried").map_or(Some(Vec::new()), |tried| serde_json::from_value(tried.clone()).ok())?,
-        ..PropertyReport::unchecked(name, *kind, reason)
+        ..PropertyReport::unchecked(&planned.name, planned.kind, reason)
     })
 }
 

@@ -2,6 +2,7 @@
 //! reference interpreter, with a place and a sentence.
 
 use crate::elaborate;
+use crate::known_run::{BeyondRun, FaultRecord, path_as_text};
 use crate::truth::ribbon_of;
 use fabius_base::{Code, Finding, SourceMap, Span};
 use fabius_program::{Action, CLAIM_PID, EdgeId, Expr, Move, Program, PropertyKind, Watch, meaning::Fault};
@@ -20,6 +21,7 @@ use fabius_witness::{
     Claim, CycleClaim, Disagreement, InLoop, InfiniteRun, ProcessStatus, Role, RunFairness, Trace, check_watching,
     confirm_watching as walk, propositions, shorten,
 };
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// This many places at which processes wait are shown in the text, …
@@ -39,12 +41,12 @@ const ELABORATED_STEPS_MAX: usize = 20_000;
 const MAY_BE_SHORTER: &str = "A shorter run may exist: the search for one was cut short.";
 
 /// What a search found.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum ErrorKind {
     /// The path ends in an invalid end state.
     InvalidEnd,
     /// The last step of the path is faulty.
-    Fault(Fault),
+    Fault(#[serde(with = "FaultRecord")] Fault),
     /// From the state after this many steps, the path leads back to it: a loop of this class.
     Loop(usize, ViolationClass),
 }
@@ -145,7 +147,7 @@ impl Found {
 }
 
 /// What is known of shorter paths to the same.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Shorter {
     /// Nobody looked for one.
     NotAsked,
@@ -156,7 +158,7 @@ pub enum Shorter {
 }
 
 /// What is known of fair runs that do the same as one that is not.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum FairRuns {
     /// Nobody looked for one, or what ends runs hides them.
     NotAsked,
@@ -206,6 +208,8 @@ pub struct Counterexample {
     pub told: Arc<Program>,
     /// What was watched beside the processes.
     pub watch: Watch,
+    /// What the search found out that the run does not show.
+    pub beyond_run: BeyondRun,
     /// All of it as plain data.
     pub report: ViolationReport,
 }
@@ -269,7 +273,10 @@ pub fn confirm(loaded: &Loaded, program: &Arc<Program>, mut found: Found) -> Res
         ErrorKind::Loop(start, _) => Some(start),
         _ => None,
     };
-    Ok(Counterexample { finding, trace, path: found.path, loop_start, told, watch, report })
+    let has_claim = found.watch.claim.is_some();
+    let Found { wrong, fair_runs, shorter, path, .. } = found;
+    let beyond_run = BeyondRun { wrong, has_claim, fair_runs, shorter, delays: None };
+    Ok(Counterexample { finding, trace, path, loop_start, told, watch, beyond_run, report })
 }
 
 /// Whether the reference interpreter can walk the run that was found, and it shows what the search says.
@@ -282,7 +289,7 @@ pub fn check(program: &Arc<Program>, found: &Found) -> Result<(), String> {
 
 /// The text of the internal error that a run is not what the search says.
 fn is_none(found: &Found, why: &Disagreement) -> String {
-    let (claim, path) = (found.claim(), paste(&found.path));
+    let (claim, path) = (found.claim(), path_as_text(&found.path));
     internal_error(&format!("the counterexample found is none: {why}\nclaim: {claim:?}\npath: {path}"))
 }
 
@@ -323,15 +330,6 @@ pub fn place_of(program: &Program, edge: EdgeId, fault: Fault) -> Span {
         (Fault::AssertionFailed, Some(only), None) => only.span,
         _ => statement.span,
     }
-}
-
-/// A path as one word that can be pasted: per step the process and the edge, with the receiver's.
-fn paste(path: &[Move]) -> String {
-    let step = |step: &Move| match step.partner {
-        None => format!("{}.{}", step.pid, step.edge.0),
-        Some((pid, edge)) => format!("{}.{}+{pid}.{}", step.pid, step.edge.0, edge.0),
-    };
-    path.iter().map(step).collect::<Vec<_>>().join(",")
 }
 
 fn finding(map: &SourceMap, found: &Found, trace: &Trace) -> Finding {

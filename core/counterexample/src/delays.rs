@@ -1,6 +1,6 @@
 //! Where processes were held back in a run.
 
-use crate::Counterexample;
+use crate::{Counterexample, KnownDelays};
 use fabius_base::{SourceMap, Span};
 use fabius_program::{Move, Program};
 use fabius_search::delay_bounded::Delay;
@@ -32,6 +32,7 @@ impl Counterexample {
         self.report.trace = StepRecords::of(&self.trace, map);
         self.report.delays = Some(told);
         self.report.fewest_delays = Some(fewest);
+        self.beyond_run.delays = Some(KnownDelays::new(delays, fewest));
     }
 }
 

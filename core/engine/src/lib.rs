@@ -32,7 +32,7 @@ mod vacuity;
 
 pub use executed::Executed;
 pub use fabius_base::nearest;
-pub use fabius_counterexample::{Counterexample, ExplorationTarget, Run, comparison};
+pub use fabius_counterexample::{Counterexample, ExplorationTarget, KnownRun, Run, comparison};
 pub use fabius_model::Boundary;
 pub use fabius_observe::{
     self as event, CheckContext, Controls, Event, Goal, Look, LookStep, Progress, RejectedCycle, as_walked,
@@ -48,5 +48,6 @@ pub use fabius_task::{
 pub use outcome::{Outcome, crashed};
 pub use prune::boundary;
 pub use run::check;
+pub use schedule::add_schedule;
 pub use search_from::{SearchedFrom, search_from};
 pub use vacuity::vacuity_finding;

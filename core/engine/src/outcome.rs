@@ -5,7 +5,7 @@ use fabius_base::Finding;
 use fabius_counterexample::Counterexample;
 use fabius_task::internal_error;
 use fabius_task::load::Loaded;
-use fabius_task::report::{FindingReport, Report, TOOL, VERSION, Verdict};
+use fabius_task::report::{FindingReport, PropertyReport, Report, TOOL, VERSION, Verdict};
 
 /// What a check leaves behind.
 #[derive(Clone, Debug)]
@@ -22,6 +22,27 @@ pub struct Outcome {
     pub executed: Option<Executed>,
     /// Fabius itself is wrong: what happened, for a person to report.
     pub failure: Option<String>,
+}
+
+impl Outcome {
+    /// The outcome of a check whose properties were all decided before: their reports, with the counterexamples in the order of
+    /// their violations and what was found in the text.
+    pub fn known(
+        loaded: &Loaded,
+        properties: Vec<PropertyReport>,
+        counterexamples: Vec<Counterexample>,
+        findings: Vec<Finding>,
+    ) -> Self {
+        let all = loaded.findings.iter().chain(&findings);
+        let mut report = Report {
+            findings: all.map(|finding| FindingReport::new(&loaded.map, finding)).collect(),
+            properties,
+            project: loaded.project.as_ref().map(|project| project.report.clone()),
+            ..report(&loaded.name, Verdict::Undecided, false, String::new())
+        };
+        conclude(&mut report);
+        Self { report, counterexamples, findings, executed: None, failure: None }
+    }
 }
 
 /// The report of a check that ended in a panic.

@@ -14,7 +14,7 @@
 //! ([`together`]); it does not pause, since it may do no more work than their own searches would.
 
 use crate::executed::Executed;
-use crate::schedule;
+use crate::schedule::add_schedule;
 use crate::searches::search;
 use crate::task::Checked;
 use crate::together::{self, Invariant, Together};
@@ -520,7 +520,8 @@ impl<'a> Portfolio<'a> {
         };
         if self.settings.schedule && property.planned.question == Question::Safety {
             let settings = Settings { limits, ..self.settings.clone() };
-            schedule::add_to(&mut checked, self.loaded, &settings, context);
+            let added = add_schedule(&mut checked.report, self.loaded, &settings, context);
+            checked.failure = checked.failure.take().or(added.err());
         }
         checked.report.reason = checked.reason.sentence(&self.settings.limits);
         checked.report.expected = self.loaded.expected(&property.planned.name);

@@ -12,7 +12,7 @@ use fabius_witness::format::json::{ProcessStatusRecord, StepRecords};
 pub use ribbon::RibbonReport;
 use schedule::ScheduleReport;
 pub use search::{SearchEnd, SearchReport, StrategyReport, WorkerReport};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use vacuity::VacuityReport;
 
 /// The name of the tool, as reports carry it.
@@ -34,7 +34,7 @@ pub const OFF: &str = "off";
 pub const ON: &str = "on";
 
 /// The answer to a question about a model.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub enum Verdict {
@@ -88,7 +88,7 @@ impl PropertyClass {
 }
 
 /// What went wrong at the end of a counterexample.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 #[cfg_attr(feature = "typescript", derive(ts_rs::TS))]
 pub enum ViolationClass {
@@ -124,7 +124,7 @@ impl ViolationClass {
 }
 
 /// Why a search stopped before it had seen everything.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Stopped {
     /// Somebody asked for it.

@@ -6,6 +6,7 @@
 
 use fabius_base::Span;
 use fabius_program::{Move, Program, Watch};
+use serde::{Deserialize, Serialize};
 
 use crate::blocked::{ProcessStatus, Reason, Waiting, process_statuses};
 use crate::explain::{Explanation, explain_stop, waits_for};
@@ -70,7 +71,7 @@ pub enum Role {
 }
 
 /// Which fairness a run satisfies.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum RunFairness {
     /// None: some process could always move and never does.
     Unfair,

@@ -9,7 +9,7 @@ use fabius_analysis::stuck::{StuckReport, StuckRequest, stuck};
 use fabius_analysis::{CoReachability, Line};
 use fabius_base::{Cancel, Limits, StopReason};
 use fabius_engine::{CheckContext, Event, Goal, Outcome, Settings};
-use fabius_project::cache::Cache;
+use fabius_project::cache::{Cache, Ended};
 use fabius_supervise::{Clock, Unfinished};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -87,15 +87,17 @@ fn check(run: RunId, job: &Job, (cancel, clock): (&Cancel, &Clock), event_sink: 
     };
     let settings = fabius_engine::suited(&loaded, &settings(job));
     let cache = if is_bounded { None } else { Cache::of_user() };
-    // A proof is one in whichever order the states were looked at.
-    let proved = Settings { delaying: None, ..settings.clone() };
-    if let Some(known) = cache.as_ref().and_then(|cache| cache.look_up(&loaded, &proved)) {
+    // A proof is one in whichever order the states were looked at, and a violation is shown by a shortest run whichever is found first.
+    let asked = Settings { delaying: None, ..settings.clone() };
+    let mut context = CheckContext { cancel, now: &|| clock.elapsed(), observe: &mut observe, controls: None };
+    if let Some(known) = cache.as_ref().and_then(|cache| cache.look_up(&loaded, &asked, &mut context)) {
         return known;
     }
-    let mut context = CheckContext { cancel, now: &|| clock.elapsed(), observe: &mut observe, controls: None };
+    let began = clock.elapsed();
     let outcome = fabius_engine::check(&loaded, &settings, &mut context);
     if let Some(cache) = &cache {
-        cache.remember(&loaded, &proved, &outcome);
+        let ended = Ended { took: clock.elapsed() - began, is_cut_short: cancel.requested().is_some() };
+        cache.remember(&loaded, &asked, &outcome, ended);
     }
     if let Some(round) = untold_round {
         event_sink(CheckEvent { run, what: CheckEventKind::Event(Box::new(round)) });

@@ -8,6 +8,7 @@ use fabius_program::{ProgressOn, Watch};
 use fabius_search::restrict::{Goal, Goals, PROCESSES_MAX, Stopped, Strategy};
 use fabius_search::{Settings, StopAt};
 use fabius_task::query::event_trace;
+use fabius_task::report::Verdict;
 use fabius_task::report::schedule::{CheckedReport, FairReport, FairVerdict, ScheduleReport};
 use fabius_task::words::{counted, grouped};
 use std::collections::{BTreeMap, BTreeSet};
@@ -203,7 +204,7 @@ fn found(goals: &[Goal], states: u64, names: &BTreeMap<u8, BTreeSet<String>>) ->
     let states_of = counted(states, "state");
     let reason =
         format!("there is a safe schedule under which {also}{processes} ({states_of} of model and scheduler, checked)");
-    let checked = Some(CheckedReport { verdict: "holds", states });
+    let checked = Some(CheckedReport { verdict: Verdict::Holds, states });
     FairReport { strongly, weakly, progress, checked, ..answer(FairVerdict::Fair, reason) }
 }
 

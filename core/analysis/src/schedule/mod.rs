@@ -49,6 +49,7 @@ use fabius_search::restrict::{Alone, Region, alone, every_run_fails, fixed_order
 use fabius_task::internal_error;
 use fabius_task::load::Loaded;
 use fabius_task::query::event_trace;
+use fabius_task::report::Verdict;
 use fabius_task::scheduler::{Chosen, scheduler_of, unknown_types};
 use fabius_task::settings::SchedulerChoice;
 use fabius_task::words::counted;
@@ -306,7 +307,7 @@ impl Question<'_> {
         Some(ScheduleReport {
             verdict,
             kept: Some(KeptReport { states, of: None }),
-            checked: Some(CheckedReport { verdict: "holds", states }),
+            checked: Some(CheckedReport { verdict: Verdict::Holds, states }),
             shuts_out,
             explored: self.explored(explored),
             ..ScheduleReport::unknown(reason)
@@ -361,7 +362,7 @@ impl Question<'_> {
             reason: format!("no error under any schedule ({}, exhaustive)", counted(states, "state")),
             fewest: true,
             kept: Some(KeptReport { states, of: Some(states) }),
-            checked: Some(CheckedReport { verdict: "holds", states }),
+            checked: Some(CheckedReport { verdict: Verdict::Holds, states }),
             ..report
         })
     }
@@ -441,7 +442,7 @@ impl Question<'_> {
             who_is_shut_out(&shuts_out, Certainty::Must),
             keeps(states, of)
         );
-        let (kept, checked) = (KeptReport { states, of }, CheckedReport { verdict: "holds", states });
+        let (kept, checked) = (KeptReport { states, of }, CheckedReport { verdict: Verdict::Holds, states });
         let (kept, checked) = (Some(kept), Some(checked));
         self.follow(|this| Some(SafeSchedule::by_order(&this.program, &places, &order)));
         Ok(Some(ScheduleReport { reason, priorities, kept, checked, shuts_out, ..report.clone() }))
@@ -487,7 +488,8 @@ impl Question<'_> {
         };
         let of = explored.stopped.is_none().then_some(explored.graph.len() as u64);
         let reason = self.by_whole_state(explored, states, &who_is_shut_out(&shuts_out, certainty));
-        let (kept, checked) = (Some(KeptReport { states, of }), Some(CheckedReport { verdict: "holds", states }));
+        let (kept, checked) =
+            (Some(KeptReport { states, of }), Some(CheckedReport { verdict: Verdict::Holds, states }));
         let held_back = self.held_back(explored, &region);
         self.follow(|this| {
             let machine = (this.machine.machine(), this.watch);

@@ -8,6 +8,7 @@ use super::verify::{self, Verified};
 use super::words::sentence;
 use super::{By, Question, SafeSchedule, Stage, hints};
 use fabius_search::restrict::{Effort, Problem, Solution, Solutions, Vocabulary};
+use fabius_task::report::Verdict;
 use fabius_task::report::schedule::{AlternativeReport, CheckedReport, KeptReport, ScheduleReport, WaitReport};
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -193,7 +194,7 @@ impl Question<'_> {
         report.shuts_out.clone_from(shut_out);
         report.fewest = explored.stopped.is_none();
         report.explored.tried = tried;
-        report.checked = Some(CheckedReport { verdict: "holds", states: *states });
+        report.checked = Some(CheckedReport { verdict: Verdict::Holds, states: *states });
         (report.waits, report.kept, report.gives_up) = (first.waits, Some(first.kept), first.gives_up);
         report.alternatives = told.into_iter().skip(1).collect();
         if report.fewest {

@@ -1,9 +1,10 @@
 //! Under which schedule a model is safe, as plain data; `docs/schema/schedule.schema.json` describes it.
 
-use serde::Serialize;
+use super::Verdict;
+use serde::{Deserialize, Serialize};
 
 /// Whether a scheduler can avoid the errors of a model.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ScheduleVerdict {
     /// It can: an error is known, and there is a schedule under which the model is safe.
@@ -32,7 +33,7 @@ impl ScheduleVerdict {
 }
 
 /// Under which schedule a model is safe.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ScheduleReport {
     /// The answer.
     pub verdict: ScheduleVerdict,
@@ -41,47 +42,47 @@ pub struct ScheduleReport {
     /// Who has to wait where, if a few waits suffice.
     pub waits: Vec<WaitReport>,
     /// What does the same in the program behind the model.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hints: Vec<String>,
     /// Whether it is known that fewer waits of this kind do not suffice.
     pub fewest: bool,
     /// The types of processes, the most important first, if a process moves only where none of a more important type can.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub priorities: Vec<String>,
     /// How much of the model the schedule keeps.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<KeptReport>,
     /// Places that safe runs reach, and that are not reached under the schedule.
     pub gives_up: Vec<PlaceReport>,
     /// Processes that can go on in the model and cannot under the schedule.
     pub shuts_out: Vec<String>,
     /// Where a schedule that looks at the whole state holds processes back.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held_back: Vec<HeldBackReport>,
     /// What a search of the model under the schedule found, before it was shown.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checked: Option<CheckedReport>,
     /// Other schedules with as many waits.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub alternatives: Vec<AlternativeReport>,
     /// For each process that a scheduler could let move first, how the others force an error.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub forced: Vec<ForcedReport>,
     /// Whether there is a fair schedule, where that was asked.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fair: Option<FairReport>,
     /// A schedule that stays among safe states, as sections, where they were asked for.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sections: Vec<SectionReport>,
     /// Shared variables that the sections do without, since nothing but waiting needs them: locks, say.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub without: Vec<String>,
     /// What the answer rests on.
     pub explored: ExploredReport,
 }
 
 /// Whether a schedule is safe and fair.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FairVerdict {
     /// There is one, and it was checked.
@@ -93,7 +94,7 @@ pub enum FairVerdict {
 }
 
 /// A schedule under which each process moves again and again.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FairReport {
     /// The answer.
     pub verdict: FairVerdict,
@@ -108,12 +109,12 @@ pub struct FairReport {
     /// Processes that every safe schedule can have to hold back for ever, although they could move all the time.
     pub held_back: Vec<String>,
     /// What searches of the model under the schedule found: states of model and scheduler.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checked: Option<CheckedReport>,
 }
 
 /// A stretch of the runs under a schedule, from one open choice to the next.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SectionReport {
     /// Its number, from 1; every run begins with the first.
     pub number: usize,
@@ -122,7 +123,7 @@ pub struct SectionReport {
     /// Its steps, in the order of one run.
     pub events: Vec<SectionEventReport>,
     /// Steps that are left out because they would do nothing without the variables of [`ScheduleReport::without`].
-    #[serde(skip_serializing_if = "is_zero")]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub left_out: u64,
     /// How many orders between steps of different processes have to be kept.
     pub orders: u64,
@@ -133,12 +134,12 @@ pub struct SectionReport {
 }
 
 /// A step of a section: what a process does until another one may move.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SectionEventReport {
     /// Who moves.
     pub process: String,
     /// The receiver of a rendezvous.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partner: Option<String>,
     /// The file.
     pub file: String,
@@ -152,7 +153,7 @@ pub struct SectionEventReport {
 }
 
 /// A process does not move from a place while another one is in a stretch.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct WaitReport {
     /// As a sentence.
     pub text: String,
@@ -167,7 +168,7 @@ pub struct WaitReport {
 }
 
 /// What somebody waits for to be over.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum WhileReport {
     /// Another process is in a stretch of its text.
@@ -177,7 +178,7 @@ pub enum WhileReport {
 }
 
 /// Values of a shared variable, or numbers of messages in a channel.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ValueReport {
     /// The variable, an element of an array, or `len(q)`.
     pub cell: String,
@@ -188,7 +189,7 @@ pub struct ValueReport {
 }
 
 /// A place in the text of a process.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct PlaceReport {
     /// The type of the process, or the process.
     pub process: String,
@@ -201,7 +202,7 @@ pub struct PlaceReport {
 }
 
 /// A place where a schedule holds processes back.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct HeldBackReport {
     /// The place.
     #[serde(rename = "where")]
@@ -213,7 +214,7 @@ pub struct HeldBackReport {
 }
 
 /// Neighbouring places in the text of a process.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct StretchReport {
     /// The type of the process, or the process.
     pub who: String,
@@ -230,7 +231,7 @@ pub struct StretchReport {
 }
 
 /// How much of a model a schedule keeps.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct KeptReport {
     /// States that are reached under the schedule.
     pub states: u64,
@@ -239,16 +240,16 @@ pub struct KeptReport {
 }
 
 /// What a search of the model under a schedule found.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct CheckedReport {
     /// `holds`.
-    pub verdict: &'static str,
+    pub verdict: Verdict,
     /// States that it stored; all there are.
     pub states: u64,
 }
 
 /// Another schedule.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct AlternativeReport {
     /// Who has to wait where.
     pub waits: Vec<WaitReport>,
@@ -259,7 +260,7 @@ pub struct AlternativeReport {
 }
 
 /// How an error is forced once a scheduler has let certain processes move.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct ForcedReport {
     /// Who moves: a process, or two for a rendezvous.
     pub who: Vec<String>,
@@ -270,15 +271,15 @@ pub struct ForcedReport {
     /// What it does, of all that it can do.
     pub statement: String,
     /// What goes wrong with that, if it does at once.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// What a scheduler could do then.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub then: Vec<ForcedReport>,
 }
 
 /// What an answer rests on.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct ExploredReport {
     /// States met.
     pub states: u64,
