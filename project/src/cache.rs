@@ -405,28 +405,4 @@ fn finding(entry: &Value, written: &SourceProgram) -> Option<Finding> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use std::time::Duration;
-
-    #[test]
-    fn dates_are_those_of_the_calendar() {
-        let of = |seconds: u64| date(SystemTime::UNIX_EPOCH + Duration::from_secs(seconds));
-        assert_eq!(of(0), "1970-01-01 00:00");
-        assert_eq!(of(951_782_399), "2000-02-28 23:59");
-        assert_eq!(of(951_782_400), "2000-02-29 00:00");
-        assert_eq!(of(4_107_542_400), "2100-03-01 00:00");
-        assert_eq!(of(1_798_761_599), "2026-12-31 23:59");
-    }
-
-    #[test]
-    fn an_entry_is_believed_only_whole_and_about_its_subject() {
-        let entry = json!({ "of": "model p", "report": { "states": 70 } });
-        let written = sealed(&entry);
-        assert_eq!(checked(&written, "model p"), Some(entry));
-        assert_eq!(checked(&written, "model q"), None);
-        assert_eq!(checked(&written.replace("70", "71"), "model p"), None);
-        assert_eq!(checked(&written[..written.len() - 1], "model p"), None);
-        assert_eq!(checked("", "model p"), None);
-    }
-}
+mod tests;
