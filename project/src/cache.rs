@@ -110,7 +110,7 @@ impl Cache {
             let report = PropertyReport { expected: loaded.expected(&planned.name), ..report };
             return Some(Entry::Proof(Box::new(report), findings));
         }
-        if !violations::are_kept(loaded, settings) {
+        if !violations::are_kept(settings) {
             return None;
         }
         let subject = violations::subject(keys, loaded, settings, &planned.name);
@@ -140,7 +140,7 @@ impl Cache {
         if !outcome.findings.iter().all(is_kept) {
             return;
         }
-        let keeps_violations = violations::are_kept(loaded, settings);
+        let keeps_violations = violations::are_kept(settings);
         let mut counterexamples = outcome.counterexamples.iter();
         for property in &outcome.report.properties {
             let example = counterexamples.by_ref().take(property.violations.len()).last();
@@ -238,8 +238,9 @@ impl Keys {
         let program = loaded.checkable()?;
         let written = SourceProgram::of(loaded)?;
         let plan = plan(program, &settings.properties).ok()?;
-        // What is refused is refused whatever is known.
-        if refusal(&plan, settings).is_some() {
+        // What is refused is refused whatever is known. Comments that seal stretches are not part of what a model means, and a search
+        // in the order of delays keeps to them.
+        if refusal(&plan, settings).is_some() || settings.delaying.is_some() && loaded.is_sealed() {
             return None;
         }
         // How much a search may use does not change what is proved; whether it was enough is seen from what was used.

@@ -14,6 +14,7 @@ mod hostile;
 #[cfg(target_os = "linux")]
 mod hosts;
 mod integrations;
+mod known_violations;
 mod limits;
 mod mcp;
 mod merge;

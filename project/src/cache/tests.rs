@@ -241,6 +241,20 @@ fn another_model_or_question_is_searched() {
 }
 
 #[test]
+fn a_proof_under_schedules_that_keep_to_seals_is_none_without_them() {
+    let sealed = "byte x;\nactive proctype P() { /*@ seal rtc */ x = 1; x = 0 /*@ unseal */ }\n\
+        active proctype Q() { assert(x == 0) }\n";
+    let (tried, settings) = (Tried::new(), Settings { delaying: Some(Delaying::default()), ..Settings::default() });
+    let verdict = |text: &str| {
+        let loaded = read(text, &settings);
+        let known = tried.look_up(&loaded, &settings);
+        known.unwrap_or_else(|| tried.search(&loaded, &settings)).report.verdict
+    };
+    assert_eq!(verdict(sealed), Verdict::Holds);
+    assert_eq!(verdict(&sealed.replace("/*@ seal rtc */", "").replace("/*@ unseal */", "")), Verdict::Violated);
+}
+
+#[test]
 fn where_a_comment_moves_a_statement_it_is_told_at_its_new_place() {
     let (tried, settings) = (Tried::new(), Settings { schedule: true, ..Settings::default() });
     tried.search(&read(DEADLOCK, &settings), &settings);

@@ -24,11 +24,10 @@ pub(super) struct KnownViolation {
 }
 
 /// Whether violations are kept of checks with these settings. What only a search can give is not kept: other violations than the
-/// first one, a checkpoint. Which runs a scheduler that is sealed by comments allows is not part of what a model means.
-pub(super) fn are_kept(loaded: &Loaded, settings: &Settings) -> bool {
-    let Settings { keep_going, prune, checkpoint_files, delaying, .. } = settings;
-    let seals_count = delaying.is_some() && loaded.is_sealed();
-    !keep_going && prune.is_none() && *checkpoint_files == CheckpointFiles::default() && !seals_count
+/// first one, a checkpoint.
+pub(super) fn are_kept(settings: &Settings) -> bool {
+    let Settings { keep_going, prune, checkpoint_files, .. } = settings;
+    !keep_going && prune.is_none() && *checkpoint_files == CheckpointFiles::default()
 }
 
 /// What the entry for a violation is about, in full: what a proof is about, and what else decides which run is found.
