@@ -4,6 +4,7 @@ use fabius_testkit::piped::Client;
 pub use fabius_testkit::piped::PATIENCE;
 use serde_json::{Value, json};
 use std::cell::RefCell;
+use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
@@ -18,9 +19,13 @@ pub struct Editor {
 impl Editor {
     /// Starts a server; nothing is said yet.
     pub fn silent() -> Self {
-        let cache = std::env::temp_dir().join(format!("fabius-editor-test-{}", std::process::id()));
+        Self::silent_with(&std::env::temp_dir().join(format!("fabius-editor-test-{}", std::process::id())))
+    }
+
+    /// The same, with a folder for what is remembered.
+    fn silent_with(cache: &Path) -> Self {
         let mut server = Command::new(env!("CARGO_BIN_EXE_fabius"));
-        server.arg("lsp").env("XDG_CACHE_HOME", cache);
+        server.arg("lsp").env("XDG_CACHE_HOME", cache).env_remove("FABIUS_CACHE");
         Self { server: Client::start(&mut server), next: RefCell::new(0), answers: true }
     }
 
@@ -42,9 +47,17 @@ impl Editor {
 
     /// An editor with capabilities that works in folders.
     pub fn in_folders(capabilities: Value, folders: &[String]) -> Self {
-        let editor = Self::silent();
+        Self::silent().begun(capabilities, folders)
+    }
+
+    /// An editor with a folder for what is remembered.
+    pub fn remembering(cache: &Path) -> Self {
+        Self::silent_with(cache).begun(json!({}), &[])
+    }
+
+    fn begun(self, capabilities: Value, folders: &[String]) -> Self {
         let folders: Vec<Value> = folders.iter().map(|uri| json!({ "uri": uri, "name": uri })).collect();
-        let answer = editor.request(
+        let answer = self.request(
             "initialize",
             json!({
                 "capabilities": capabilities,
@@ -53,8 +66,8 @@ impl Editor {
             }),
         );
         assert!(answer["capabilities"].is_object(), "{answer}");
-        editor.notify("initialized", json!({}));
-        editor
+        self.notify("initialized", json!({}));
+        self
     }
 
     /// Sends a message whose body is anything.

@@ -283,3 +283,42 @@ fn walk(folder: &std::path::Path) -> Vec<PathBuf> {
     }
     found
 }
+
+/// Takes a while to check: shorter runs are looked for.
+const VIOLATED: &str = "\
+byte a, b, c;
+active proctype P() { do :: a < 30 -> a++ :: b < 30 -> b++ :: c < 30 -> c++ :: else -> assert(a + b + c < 90); a = 0 od }
+ltl p { []<> (a + b + c == 0) }
+";
+
+#[test]
+fn a_violation_that_one_interface_found_is_known_to_the_others() {
+    let folder = Folder::new("known-violation");
+    let uri = folder.write("m.pml", VIOLATED);
+    let cached = |report: &Value| {
+        let properties = report["properties"].as_array().unwrap().iter();
+        properties.map(|property| !property["cached"].is_null()).collect::<Vec<_>>()
+    };
+    let in_editor = || {
+        let editor = Editor::remembering(&folder.0.join("cache"));
+        editor.open(&uri, VIOLATED);
+        editor.settled(&uri, 1)
+    };
+    let steps = |report: &Value| report["properties"][0]["violations"][0]["steps"].clone();
+    // From the command line to the editor.
+    let (first, _) = check(&folder, &[]);
+    assert_eq!(cached(&first), [false, false]);
+    let status = in_editor();
+    assert_eq!(cached(&status), [true, true], "{status}");
+    let words = format!("✗ an assertion can fail: {} steps", steps(&first));
+    let summary = status["properties"][0]["summary"].as_str().unwrap();
+    assert!(summary.starts_with(&words) && summary.contains("(cached result from "), "{summary}");
+    // From the editor to the command line.
+    std::fs::remove_dir_all(folder.0.join("cache")).unwrap();
+    assert_eq!(cached(&in_editor()), [false, false]);
+    let (again, text) = check(&folder, &[]);
+    assert_eq!(cached(&again), [true, true], "{text}");
+    assert_eq!(steps(&again), steps(&first));
+    assert!(!again["properties"][0]["schedule"].is_null(), "{text}");
+    assert_eq!(again["properties"][0]["schedule"], first["properties"][0]["schedule"]);
+}
