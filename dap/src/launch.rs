@@ -3,9 +3,10 @@
 use crate::wire::Incoming;
 use fabius_base::{Cancel, Finding, Limits, SourceMap};
 use fabius_engine::{
-    CheckContext, Fairness, Loaded, ModelText, Outcome, Settings, Verdict, check, load_until, suited, unreadable,
+    CheckContext, Fairness, Loaded, ModelText, Outcome, Settings, Verdict, load_until, suited, unreadable,
 };
 use fabius_explore::{Exploration, Reopened, TraceFile, Way};
+use fabius_project::cache::Cache;
 use fabius_project::defines::{Define, defined, definition, over};
 use fabius_project::files::{beside, read_ordinary};
 use fabius_supervise::memory::{self, default_bytes};
@@ -220,7 +221,7 @@ impl Launch {
         let now = || began.elapsed();
         let mut observe = |_| {};
         let mut context = CheckContext { cancel, now: &now, observe: &mut observe, controls: None };
-        let outcome = check(loaded, &settings, &mut context);
+        let outcome = Cache::check(Cache::of_user().as_ref(), loaded, &settings, &mut context);
         let wanted = self.counterexample.unwrap_or(0);
         match outcome.counterexamples.get(wanted) {
             Some(example) => {

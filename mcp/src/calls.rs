@@ -5,6 +5,7 @@ use fabius_analysis::schedule::{EXPLORATION_TENTHS, ScheduleRequest, Stops, WAIT
 use fabius_base::{Cancel, Limits};
 use fabius_engine::settings::ThreadCount;
 use fabius_engine::{CheckContext, Fairness, Settings};
+use fabius_project::cache::Cache;
 use fabius_supervise::memory;
 use serde::Serialize;
 use serde_json::Value;
@@ -44,7 +45,9 @@ pub(crate) fn check(arguments: &Value, cancel: &Cancel) -> Result<Value, String>
     let now = || began.elapsed();
     let mut observe = |_| {};
     let mut context = CheckContext { cancel, now: &now, observe: &mut observe, controls: None };
-    let outcome = fabius_engine::check(&model.loaded, &settings, &mut context);
+    let is_anew = arguments["no_cache"].as_bool().unwrap_or(false);
+    let cache = if is_anew { None } else { Cache::of_user().map(Cache::read_only) };
+    let outcome = Cache::check(cache.as_ref(), &model.loaded, &settings, &mut context);
     let mut report = document(&outcome.report)?;
     let properties = report["properties"].as_array_mut().into_iter().flatten();
     properties.flat_map(|property| property["violations"].as_array_mut().into_iter().flatten()).for_each(shorten);

@@ -145,6 +145,10 @@ fn check_arguments() -> Value {
         "ltl": names("Further formulas of linear temporal logic, such as `[] (requested -> <> granted)`."),
         "fairness": { "type": "string", "enum": ["none", "weak", "strong"], "description": "Which infinite runs count as violations." },
         "max_states": { "type": "integer", "minimum": 1, "description": "Maximum number of states." },
+        "no_cache": {
+            "type": "boolean",
+            "description": "Search anew, even if `fabius check` or an editor remembers the result; a remembered one says when in `cached`.",
+        },
     })
 }
 

@@ -7,7 +7,9 @@ use fabius_base::{Code, Finding};
 use fabius_engine::report::vacuity::VacuityEnd;
 use fabius_engine::report::{PropertyClass, PropertyReport};
 use fabius_engine::strategy::refusal;
-use fabius_engine::{CheckContext, Loaded, Outcome, Planned, Settings, VERSION, Verdict, plan, vacuity_finding};
+use fabius_engine::{
+    CheckContext, Controls, Loaded, Outcome, Planned, Settings, VERSION, Verdict, check, plan, vacuity_finding,
+};
 use fabius_task::{SourceProgram, meaning};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -35,6 +37,8 @@ const WORD_BYTES_MAX: usize = 32;
 #[derive(Clone, Debug)]
 pub struct Cache {
     folder: PathBuf,
+    /// Nothing is written to it, and nothing removed.
+    is_read_only: bool,
 }
 
 /// How a check ended.
@@ -59,12 +63,41 @@ impl Cache {
         if env::var_os("FABIUS_CACHE").is_some_and(|value| value == "off") {
             return None;
         }
-        Some(Self { folder: folder()?.join(format!("verdicts-{FORMAT}")) })
+        Some(Self::at(&folder()?.join(format!("verdicts-{FORMAT}"))))
     }
 
     /// A cache in a folder of its own.
     pub fn at(folder: &Path) -> Self {
-        Self { folder: folder.to_owned() }
+        Self { folder: folder.to_owned(), is_read_only: false }
+    }
+
+    /// The same for somebody who changes no file.
+    #[must_use]
+    pub fn read_only(self) -> Self {
+        Self { is_read_only: true, ..self }
+    }
+
+    /// Checks a model, unless what is asked is known from the cache; remembers what is decided.
+    pub fn check(
+        cache: Option<&Self>,
+        loaded: &Loaded,
+        settings: &Settings,
+        context: &mut CheckContext<'_>,
+    ) -> Outcome {
+        if let Some(known) = cache.and_then(|cache| cache.look_up(loaded, settings, context)) {
+            return known;
+        }
+        let began = (context.now)();
+        let outcome = check(loaded, settings, context);
+        // What somebody changed while the search ran is not part of the question.
+        let steered = |controls: &Controls| {
+            controls.boundary().text().is_some() || controls.limits().is_some() || controls.last_bound().is_some()
+        };
+        if let Some(cache) = cache.filter(|_| !context.controls.is_some_and(steered)) {
+            let ended = Ended { took: (context.now)() - began, is_cut_short: context.cancel.requested().is_some() };
+            cache.remember(loaded, settings, &outcome, ended);
+        }
+        outcome
     }
 
     /// The outcome of a check, if for every property that it asks for it is known that it holds, or a violation is known that the
@@ -87,7 +120,9 @@ impl Cache {
                     let about = (&keys, loaded, settings);
                     let Ok(read) = violations::read(&text, &subject, planned, about, context) else {
                         // What does not stand is not asked again.
-                        let _ = fs::remove_file(path);
+                        if !self.is_read_only {
+                            let _ = fs::remove_file(path);
+                        }
                         return None;
                     };
                     let known = read?;
@@ -121,7 +156,7 @@ impl Cache {
 
     /// Remembers what a check decided.
     pub fn remember(&self, loaded: &Loaded, settings: &Settings, outcome: &Outcome, ended: Ended) {
-        if ended.took < TIME_MIN || outcome.failure.is_some() {
+        if self.is_read_only || ended.took < TIME_MIN || outcome.failure.is_some() {
             return;
         }
         let decided =

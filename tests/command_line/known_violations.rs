@@ -7,30 +7,31 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Takes a while to check, whatever is asked: runs go on for long, and shorter ones are looked for.
-const COUNTERS: &str = "byte a, b, c;\nltl p { []<> (a + b + c == 0) }\nltl q { [] (a + b + c < 90) }\n\
+pub const COUNTERS: &str = "byte a, b, c;\nltl p { []<> (a + b + c == 0) }\nltl q { [] (a + b + c < 90) }\n\
     active proctype P() {\n\
     do :: a < 30 -> a++ :: b < 30 -> b++ :: c < 30 -> c++\n\
     :: else -> assert(a + b + c < 90); a = 0 od }\n";
 
 /// A model in a folder with a cache of its own.
-struct Model {
+pub struct Model {
     scratch: Scratch,
-    path: String,
+    pub path: String,
 }
 
 impl Model {
-    fn new(text: &str) -> Self {
+    pub fn new(text: &str) -> Self {
         let scratch = Scratch::new().expect("a folder");
         let path = scratch.file("m.pml", text);
         Self { scratch, path }
     }
 
-    fn cache(&self) -> PathBuf {
+    /// Where results are remembered.
+    pub fn cache(&self) -> PathBuf {
         self.scratch.path().join("cache")
     }
 
     /// Checks it, with what is remembered.
-    fn check(&self, args: &[&str]) -> Run {
+    pub fn check(&self, args: &[&str]) -> Run {
         let mut command = Command::new(env!("CARGO_BIN_EXE_fabius"));
         command.args(["check", &self.path]).args(args).current_dir(self.scratch.path()).stdin(Stdio::null());
         command.env("XDG_CACHE_HOME", self.cache()).env_remove("FABIUS_CACHE").env_remove("CLICOLOR_FORCE");
@@ -47,7 +48,7 @@ impl Model {
 }
 
 /// The files in a folder and below.
-fn files(folder: &Path) -> Vec<PathBuf> {
+pub fn files(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
 }

@@ -1,8 +1,10 @@
 //! `fabius mcp`: the real program, spoken to by a client of our own.
 
+use super::known_violations::{COUNTERS, Model, files};
 use super::schema::Schemas;
 use serde_json::{Value, json};
 use std::io::Write;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// A model with more states than can be looked at.
@@ -15,8 +17,17 @@ fn answers(messages: &[Value]) -> Vec<Value> {
 }
 
 fn answers_to(bytes: &[u8]) -> Vec<Value> {
+    answers_remembering(bytes, None)
+}
+
+/// The same; `cache` is where results are remembered.
+fn answers_remembering(bytes: &[u8], cache: Option<&Path>) -> Vec<Value> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fabius"));
     command.arg("mcp").current_dir(env!("CARGO_MANIFEST_DIR")).stdin(Stdio::piped()).stdout(Stdio::piped());
+    match cache {
+        Some(folder) => command.env("XDG_CACHE_HOME", folder).env_remove("FABIUS_CACHE"),
+        None => command.env("FABIUS_CACHE", "off"),
+    };
     let mut server = command.spawn().expect("the server starts");
     let mut input = server.stdin.take().expect("it has an input");
     let bytes = bytes.to_vec();
@@ -78,6 +89,25 @@ fn a_check_answers_with_a_report() {
     let arguments = json!({ "text": text, "defines": { "N": 3 }, "ltl": ["<> (x == 3)"], "fairness": "weak" });
     assert_eq!(document("check", arguments)["verdict"], "holds");
     assert_eq!(document("check", json!({ "text": "active proctype P() { x = }" }))["verdict"], "faulty");
+}
+
+#[test]
+fn what_a_check_found_is_known_and_nothing_is_written() {
+    let model = Model::new(COUNTERS);
+    let cached = |more: Value| {
+        let mut arguments = json!({ "path": model.path, "properties": ["safety"] });
+        arguments.as_object_mut().expect("arguments").extend(more.as_object().expect("arguments").clone());
+        let message = format!("{}\n", call(1, "check", arguments));
+        let answers = answers_remembering(message.as_bytes(), Some(&model.cache()));
+        let report = &answers[0]["result"]["structuredContent"];
+        assert_eq!(report["verdict"], "violated", "{answers:?}");
+        report["properties"][0]["cached"].is_string()
+    };
+    assert!(!cached(json!({})) && !cached(json!({})));
+    assert!(files(&model.cache()).is_empty());
+    model.check(&["--property", "safety"]).expect(1);
+    assert!(cached(json!({})));
+    assert!(!cached(json!({ "no_cache": true })));
 }
 
 #[test]

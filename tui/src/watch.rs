@@ -39,7 +39,9 @@ impl Indicator {
         self.verdict = Some(report.verdict);
         self.violation = None;
         let schedule = report.schedule.as_ref().map(|schedule| schedule.verdict.words());
-        self.reason = schedule.map_or_else(|| report.reason.clone(), |words| format!("{}; {words}", report.reason));
+        let cached = report.cached.as_ref().map(|time| format!("cached result from {time} UTC"));
+        let known = [Some(report.reason.clone()), schedule.map(str::to_owned), cached];
+        self.reason = known.into_iter().flatten().collect::<Vec<_>>().join("; ");
     }
 }
 

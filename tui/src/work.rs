@@ -5,11 +5,13 @@ use crate::message::Message;
 use crate::run::{Reader, SEARCH_THREAD};
 use fabius_base::{Cancel, Limits};
 use fabius_engine::settings::{DelayMode, Delaying, Fairness, Settings};
-use fabius_engine::{Boundary, CheckContext, Controls, Event, Loaded, check, suited};
+use fabius_engine::{Boundary, CheckContext, Controls, Event, Loaded, suited};
 use fabius_explore::{AlternativeSearch, GraphRequest, ScheduleSearch, SearchRequest};
+use fabius_project::cache::Cache;
 use fabius_project::originals::Originals;
 use fabius_supervise::{Task, Timer, Unfinished, Voice, begin};
 use std::panic::{self, AssertUnwindSafe};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -42,13 +44,16 @@ pub(crate) struct Work {
     reading: Cancel,
     /// Where the last search in the order of delays ended, if it had a bound that can be raised.
     kept: Arc<Mutex<Option<Arc<[u8]>>>>,
+    /// Whether the last check was answered from the cache.
+    was_known: Arc<AtomicBool>,
 }
 
 impl Work {
     pub(crate) fn new(send: Sender<Message>) -> Self {
         let [cancel, background_run, charting, scheduling, reading] = std::array::from_fn(|_| Cancel::new());
         let (controls, kept) = (Controls::new(), Arc::default());
-        Self { send, cancel, controls, boundary: None, background_run, charting, scheduling, reading, kept }
+        let was_known = Arc::default();
+        Self { send, cancel, controls, boundary: None, background_run, charting, scheduling, reading, kept, was_known }
     }
 
     /// What can be done to the search that runs.
@@ -87,7 +92,17 @@ impl Work {
         }
         // What was asked for all properties may suit others than these.
         let settings = suited(&loaded, &settings);
-        self.begin(number, move |context| Message::Checked(number, Box::new(check(&loaded, &settings, context))));
+        let cache = if self.boundary.is_none() && !resume { Cache::of_user() } else { None };
+        // Whoever asks again after an answer from the cache wants a search.
+        let is_anew = self.was_known.swap(false, Ordering::Relaxed);
+        let was_known = Arc::clone(&self.was_known);
+        self.begin(number, move |context| {
+            let cache = cache.filter(|_| !is_anew);
+            let outcome = Cache::check(cache.as_ref(), &loaded, &settings, context);
+            let is_known = outcome.report.properties.iter().any(|property| property.cached.is_some());
+            was_known.store(is_known, Ordering::Relaxed);
+            Message::Checked(number, Box::new(outcome))
+        });
     }
 
     /// Searches from a state.

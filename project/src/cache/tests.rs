@@ -1,7 +1,7 @@
 use super::*;
 use fabius_base::{Cancel, Limits};
 use fabius_engine::settings::ThreadCount;
-use fabius_engine::{Cycles, Delaying, Fairness, Order, check, load, suited};
+use fabius_engine::{Cycles, Delaying, Fairness, Order, load, suited};
 use fabius_testkit::generate::{self, claim, small};
 use fabius_testkit::scratch::Scratch;
 use std::fmt::Debug;

@@ -318,6 +318,8 @@ fn conclude(model: &mut Model, outcome: Outcome) {
         (Verdict::Violated, names) => format!("violated: {}", names.join(", ")),
         _ => outcome.report.reason.clone(),
     };
+    let cached = outcome.report.properties.iter().find_map(|property| property.cached.as_deref());
+    let known = cached.map(|time| format!(" (cached result from {time} UTC; S checks again)")).unwrap_or_default();
     let is_violated = !violated.is_empty();
     if let Some(session) = &mut model.session
         && holds_everywhere(&outcome, &model.launch.settings, &session.walk.target().property)
@@ -330,15 +332,16 @@ fn conclude(model: &mut Model, outcome: Outcome) {
     }
     if !is_violated {
         let tone = if verdict == Verdict::Holds { Tone::Good } else { Tone::Plain };
-        return model.say(tone, said);
+        return model.say(tone, said + &known);
     }
     let walks = model.session.as_ref().is_some_and(|session| session.walk.here() != NodeId::ROOT);
     if walks {
         // One is somewhere, and stays there.
         let before = std::mem::take(&mut model.status_line.text);
-        return model.say(Tone::Bad, format!("{before}; {said}: t shows the run"));
+        return model.say(Tone::Bad, format!("{before}; {said}{known}: t shows the run"));
     }
     show_example(model);
+    model.status_line.text.push_str(&known);
 }
 
 /// Whether a check has looked at all runs of the model, under every schedule, and none violates a property.
