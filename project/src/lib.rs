@@ -1,10 +1,10 @@
 //! Models on the disk, as every user interface reads them: files and what they include, macros, the file `fabius.toml` of a
-//! project, and proofs that are remembered.
+//! project, and verdicts that are remembered.
 //!
 //! * [`files`]: text on the disk, where an included file is to be found, and by what a Promela file is known.
 //! * [`defines`]: macros from flags, settings and projects.
 //! * [`config`]: what `fabius.toml` says; [`Project`] is what of it counts for a model beside the flags.
-//! * [`cache`]: what long searches proved.
+//! * [`cache`]: what long searches decided.
 //! * [`originals`]: the files from which a model was generated.
 
 pub mod cache;
