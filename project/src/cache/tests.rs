@@ -38,6 +38,9 @@ fn an_entry_is_believed_only_whole_and_about_its_subject() {
     assert_eq!(checked("", "model p"), None);
 }
 
+/// What is done to an entry.
+type Change<'a> = &'a dyn Fn(&mut Value);
+
 /// A cache in a folder that is removed with it.
 struct Tried {
     cache: Cache,
@@ -79,7 +82,7 @@ impl Tried {
     }
 
     /// Changes every entry, which stays whole, and says of how many that is true.
-    fn tamper(&self, change: &dyn Fn(&mut Value)) -> usize {
+    fn tamper(&self, change: Change<'_>) -> usize {
         let entries = self.entries();
         for path in &entries {
             let text = fs::read_to_string(path).expect("an entry");
@@ -278,7 +281,7 @@ fn where_a_comment_moves_a_statement_it_is_told_at_its_new_place() {
 fn a_run_that_is_not_confirmed_is_discarded() {
     let settings = Settings { properties: vec!["safety".to_owned()], ..Settings::default() };
     let loaded = read(DEADLOCK, &settings);
-    let changes: [(&str, &dyn Fn(&mut Value)); 7] = [
+    let changes: [(&str, Change<'_>); 7] = [
         ("a step less", &|entry| {
             let path = entry["run"]["path"].as_str().expect("a path");
             entry["run"]["path"] = json!(path.rsplit_once(',').expect("steps").0);
