@@ -384,3 +384,35 @@ fn the_editor_that_opened_it_and_the_explorer_show_the_same_step() {
     terminal.keys("q");
     assert!(terminal.ended().success());
 }
+
+/// Takes a while to check: shorter runs are looked for.
+const COUNTERS: &str = "\
+byte a, b, c;
+active proctype P() { do :: a < 30 -> a++ :: b < 30 -> b++ :: c < 30 -> c++ :: else -> assert(a + b + c < 90); a = 0 od }
+";
+
+#[test]
+fn a_violation_that_a_check_found_is_known_and_the_other_way_round() {
+    let (scratch, path) = scratch(COUNTERS);
+    let cache = scratch.path().join("cache");
+    let environment = [("FABIUS_CACHE", "on"), ("XDG_CACHE_HOME", cache.to_str().expect("paths of tests are text"))];
+    let is_known = |args: &[&str]| {
+        let mut check = Command::new(binary());
+        check.args(["check", "--json"]).args(args).arg(&path).envs(environment);
+        let told = check.output().expect("the model can be checked").stdout;
+        String::from_utf8_lossy(&told).contains("\"cached\"")
+    };
+    // From the explorer to the command line, and back.
+    let mut terminal = explore_with(&path, &[], &environment, FULL);
+    terminal.until("the violation", |screen| text(screen).contains("✗ safety") && !text(screen).contains("cached"));
+    terminal.keys("q");
+    assert!(terminal.ended().success());
+    assert!(is_known(&[]) && !is_known(&["--no-cache"]));
+    let mut terminal = explore_with(&path, &[], &environment, FULL);
+    terminal.says("(cached result");
+    // Whoever asks again wants a search.
+    terminal.keys("S");
+    terminal.until("a search", |screen| text(screen).contains("✗ safety") && !text(screen).contains("cached"));
+    terminal.keys("q");
+    assert!(terminal.ended().success());
+}
