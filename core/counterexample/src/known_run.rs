@@ -179,7 +179,6 @@ fn path_of_text(text: &str) -> Option<Vec<Move>> {
 /// [`Fault`] in the form in which it is written.
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Fault")]
-#[expect(clippy::missing_docs_in_private_items, reason = "as in the type that it stands for")]
 pub(crate) enum FaultRecord {
     AssertionFailed,
     DivisionByZero,

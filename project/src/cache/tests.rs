@@ -1,3 +1,5 @@
+//! What is told of known violations, compared with what a fresh check tells; and entries that are damaged, changed or about something else.
+
 use super::*;
 use fabius_base::{Cancel, Limits};
 use fabius_engine::settings::ThreadCount;
