@@ -266,7 +266,7 @@ impl<'a> Portfolio<'a> {
             // If it fails, there is time left for each of them.
             choice.settings.until =
                 self.share(now).map(|until| now.saturating_add((until - now).saturating_mul(group.len() as u32) / 2));
-            choice.settings.limits = self.beside(choice.settings.limits);
+            choice.settings.limits = outer.in_force(self.beside(choice.settings.limits));
             let (together, work) = self.search_together(&group, &choice, work_left, outer);
             work_left = work_left.saturating_sub(work);
             match together {
@@ -318,6 +318,7 @@ impl<'a> Portfolio<'a> {
         choice.settings.until = self.share((outer.now)());
         choice.settings.limits = self.beside(choice.settings.limits);
         let (loaded, program, now, controls) = (self.loaded, self.program, outer.now, outer.controls);
+        choice.settings.limits = outer.in_force(choice.settings.limits);
         let (stop, paused) = (outer.cancel.part(), Cell::new(Duration::ZERO));
         let mut run = Run {
             index,
@@ -467,7 +468,7 @@ impl<'a> Portfolio<'a> {
         let property = &self.properties[run.index];
         let planned = property.planned;
         let mut settings = (side.ask)(Settings { until: self.share((outer.now)()), ..self.settings.question_only() });
-        settings.limits = self.beside(self.settings.limits);
+        settings.limits = outer.in_force(self.beside(self.settings.limits));
         let stored = run.meter.last.states + property.states_of_turns();
         settings.limits.states_max = settings.limits.states_max.map(|max| max.saturating_sub(stored));
         let asked = Asked::of(planned, &settings);
@@ -484,8 +485,10 @@ impl<'a> Portfolio<'a> {
         }
         let (now, controls, stop) = (outer.now, outer.controls, outer.cancel.part());
         let (mut meter, mut is_over) = (Meter::default(), true);
+        let may_ignore_depth = !choice.heeds_depth();
         let mut observe = |event: Event| {
-            if meter.hear(&event) && budget <= meter.work() {
+            let is_unfit = || may_ignore_depth && outer.in_force(Limits::default()).depth_max.is_some();
+            if meter.hear(&event) && (budget <= meter.work() || is_unfit()) {
                 is_over = false;
                 stop.cancel();
             }
@@ -523,7 +526,10 @@ impl<'a> Portfolio<'a> {
             let added = add_schedule(&mut checked.report, self.loaded, &settings, context);
             checked.failure = checked.failure.take().or(added.err());
         }
-        checked.report.reason = checked.reason.sentence(&self.settings.limits);
+        let named = context.named(self.settings.limits);
+        checked.report.reason = checked.reason.sentence(&named);
+        let strategy = checked.report.strategy.as_mut().filter(|_| checked.report.stopped == Some(Stopped::Depth));
+        strategy.into_iter().for_each(|strategy| strategy.max_depth = named.depth_max);
         checked.report.expected = self.loaded.expected(&property.planned.name);
         if checked.report.verdict == Verdict::Undecided {
             // It is told once for all properties.

@@ -58,8 +58,13 @@ pub fn search_from(
         let steps = found.trace.steps.len().saturating_sub(path.len());
         (found.report.kind, steps)
     });
-    let sentence =
-        verdict::from_here(&task.settings.limits, violation, statistics.states, completeness, cut.as_deref());
+    let sentence = verdict::from_here(
+        &context.named(task.settings.limits),
+        violation,
+        statistics.states,
+        completeness,
+        cut.as_deref(),
+    );
     Ok(SearchedFrom { found, states: statistics.states, exhaustive, sentence })
 }
 

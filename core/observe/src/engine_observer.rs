@@ -26,6 +26,10 @@ pub struct EngineObserver<'a, 'b> {
     goal: Goal,
     /// What the search may use, as far as whoever watches may change it.
     limits: Limits,
+    /// Arrivals at states that were too deep, as far as is known.
+    cut: u64,
+    /// It was told that a bound on depth left out what another one does not.
+    is_loosened: bool,
     began: Duration,
     /// When the time for the property is used up.
     until: Option<Duration>,
@@ -58,6 +62,8 @@ impl<'a, 'b> EngineObserver<'a, 'b> {
             places,
             goal,
             limits: task.settings.limits,
+            cut: 0,
+            is_loosened: false,
             began,
             until: task.settings.until,
             transitions_max: None,
@@ -120,6 +126,10 @@ impl EngineObserver<'_, '_> {
         };
         (self.context.observe)(Event::Progress { property: self.property.to_owned(), progress, workers });
         if let Some(controls) = self.context.controls {
+            if self.goal == Goal::Violation && self.cut < statistics.cut {
+                self.cut = statistics.cut;
+                controls.left_out_beyond(self.limits.depth_max);
+            }
             controls.wait_while_paused(self.context.cancel);
         }
         // Whoever was told may have had enough.
@@ -149,8 +159,14 @@ impl search::Observer<Move, Fault> for EngineObserver<'_, '_> {
     fn change_limits(&mut self, limits: &mut Limits) {
         // What only makes a violation clearer has a small budget of its own.
         let may_change = self.goal == Goal::Violation && *limits == self.limits;
-        if let Some(wanted) = self.context.controls.and_then(Controls::limits).filter(|_| may_change) {
-            (*limits, self.limits) = (wanted, wanted);
+        let Some(controls) = self.context.controls.filter(|_| may_change) else { return };
+        let wanted = controls.in_force(controls.limits().unwrap_or(*limits));
+        (*limits, self.limits) = (wanted, wanted);
+        let is_beyond = |met: &u64| wanted.depth_max.is_none_or(|max| *met < max);
+        let lost = controls.depth_met().filter(|met| !self.is_loosened && is_beyond(met));
+        if let Some(depth) = lost {
+            self.is_loosened = true;
+            (self.context.observe)(Event::LeftOut { property: self.property.to_owned(), depth });
         }
     }
 

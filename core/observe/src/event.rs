@@ -84,6 +84,14 @@ pub enum Event {
         /// What is known of it.
         cycle: RejectedCycle,
     },
+    /// A bound on depth was raised or removed while searches ran, and under it states had been left out: the search goes on without
+    /// these, so only a search that begins anew is complete ([`crate::Controls::bound_depth`]).
+    LeftOut {
+        /// The property.
+        property: String,
+        /// The bound under which they were left out.
+        depth: u64,
+    },
     /// A counterexample was found and confirmed.
     Violation {
         /// The property.

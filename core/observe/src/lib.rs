@@ -11,7 +11,7 @@ pub use engine_observer::EngineObserver;
 pub use event::*;
 pub use look::{Controls, Look, LookStep, RejectedCycle, as_walked};
 
-use fabius_base::Cancel;
+use fabius_base::{Cancel, Limits};
 use fabius_program::Program;
 use fabius_task::load::Loaded;
 use fabius_task::settings::Settings;
@@ -27,6 +27,20 @@ pub struct CheckContext<'a> {
     pub observe: &'a mut dyn FnMut(Event),
     /// For somebody who watches the searches from another thread.
     pub controls: Option<&'a Controls>,
+}
+
+impl CheckContext<'_> {
+    /// These limits, with the bound on depth that whoever watches has set since.
+    pub fn in_force(&self, limits: Limits) -> Limits {
+        self.controls.map_or(limits, |controls| controls.in_force(limits))
+    }
+
+    /// These limits as a sentence is to name them that says what a search left out.
+    pub fn named(&self, limits: Limits) -> Limits {
+        let met = self.controls.and_then(Controls::depth_met);
+        let limits = self.in_force(limits);
+        Limits { depth_max: met.or(limits.depth_max), ..limits }
+    }
 }
 
 /// Everything that the parts of a check need to know.

@@ -37,7 +37,17 @@ struct Shared {
     resumed: Condvar,
     limits: Mutex<Option<Limits>>,
     last_bound: Mutex<Option<u32>>,
+    depth: Mutex<DepthBound>,
     boundary: Boundary,
+}
+
+/// A bound on the depth of searches, as whoever watches sets it.
+#[derive(Clone, Copy, Debug, Default)]
+struct DepthBound {
+    /// The bound that was set last, if any was, or that there is to be none.
+    wanted: Option<Option<u64>>,
+    /// The smallest bound for which some search left states out.
+    met: Option<u64>,
 }
 
 impl Controls {
@@ -80,6 +90,29 @@ impl Controls {
     /// The bound that was raised, if it was.
     pub fn last_bound(&self) -> Option<u32> {
         *lock(&self.0.last_bound)
+    }
+
+    /// Searches for violations do not go on from states at this depth, from their next look at the limits on; `None`: from whatever
+    /// depth. What a search left out under a smaller bound it does not make up for, which [`Event::LeftOut`](crate::Event::LeftOut) tells.
+    pub fn bound_depth(&self, max: Option<u64>) {
+        lock(&self.0.depth).wanted = Some(max);
+    }
+
+    /// These limits, with the bound on depth that was set since.
+    pub fn in_force(&self, limits: Limits) -> Limits {
+        let depth_max = lock(&self.0.depth).wanted.unwrap_or(limits.depth_max);
+        Limits { depth_max, ..limits }
+    }
+
+    /// A search left states out that were too deep under this bound.
+    pub(crate) fn left_out_beyond(&self, bound: Option<u64>) {
+        let mut depth = lock(&self.0.depth);
+        depth.met = [depth.met, bound].into_iter().flatten().min();
+    }
+
+    /// The smallest bound on depth for which some search left states out.
+    pub fn depth_met(&self) -> Option<u64> {
+        lock(&self.0.depth).met
     }
 
     /// Where searches for violations of safety do not go on, from the moment on in which it gets a condition.

@@ -200,6 +200,11 @@ impl Choice {
         self.row.supports(Feature::Checkpoint)
     }
 
+    /// Whether it does not go on from states at some depth, if that is asked for.
+    pub fn heeds_depth(&self) -> bool {
+        self.row.supports(Feature::MaxDepth)
+    }
+
     /// What a report says of the search.
     pub fn report(&self, program: &Program, question: Question) -> StrategyReport {
         let settings = &self.settings;

@@ -4,6 +4,7 @@ mod audit;
 mod check;
 mod dead_code;
 mod delayed;
+mod depth;
 mod infinite;
 mod large_models;
 mod look;

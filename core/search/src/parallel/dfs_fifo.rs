@@ -348,7 +348,7 @@ impl<M: Model> DfsFifo<'_, M> {
     /// Lemma 3: the successors of a state of V are in V or F. What was cut off is in neither.
     #[cfg(debug_assertions)]
     fn successors_are_known(&mut self) {
-        if self.explorer.workers.settings.limits.depth_max.is_none() {
+        if !self.explorer.workers.was_limited() {
             self.explorer.each_successor(|access, t, marks| {
                 let bits = access.bits(t);
                 let wanted = if marks.has(Marks::PROGRESS) { VISITED | FRONTIER } else { VISITED };

@@ -341,7 +341,7 @@ impl<M: Model> Thread<M> for Reach<'_, M> {
 
     #[inline]
     fn is_too_deep(&self, depth: u64) -> bool {
-        self.workers.settings.limits.depth_max.is_some_and(|max| max <= depth)
+        self.workers.too_deep(depth)
     }
 
     #[inline]

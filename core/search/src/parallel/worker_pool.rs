@@ -11,6 +11,8 @@ use crate::store::Exactness;
 use crate::threads;
 use fabius_base::{Limits, StopReason};
 use std::ops::ControlFlow;
+#[cfg(debug_assertions)]
+use std::sync::atomic::AtomicBool;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -43,6 +45,10 @@ pub(super) struct WorkerPool<'a, T, E, K> {
     /// The limits, which whoever watches may change; the largest number is none.
     states_max: AtomicU64,
     memory_bytes_max: AtomicU64,
+    depth_max: AtomicU64,
+    /// At some time, the depth was limited.
+    #[cfg(debug_assertions)]
+    was_limited: AtomicBool,
     shares: Box<[Apart<Mutex<WorkerStatistics>>]>,
     /// Held while whoever watches is told; the other threads wait meanwhile, so that who watches can halt the search.
     pub(super) telling: Mutex<()>,
@@ -72,6 +78,9 @@ impl<'a, T, E, K: SharedKeys> WorkerPool<'a, T, E, K> {
             states: Apart::default(),
             states_max: AtomicU64::new(settings.limits.states_max.unwrap_or(u64::MAX)),
             memory_bytes_max: AtomicU64::new(settings.limits.memory_bytes_max.unwrap_or(u64::MAX)),
+            depth_max: AtomicU64::new(settings.limits.depth_max.unwrap_or(u64::MAX)),
+            #[cfg(debug_assertions)]
+            was_limited: AtomicBool::new(settings.limits.depth_max.is_some()),
             shares: std::iter::repeat_with(Apart::default).take(threads).collect(),
             telling: Mutex::default(),
             end: Mutex::new(None),
@@ -90,13 +99,25 @@ impl<'a, T, E, K: SharedKeys> WorkerPool<'a, T, E, K> {
         self.states.0.store(states, Ordering::Relaxed);
     }
 
+    /// Whether a state at this depth is not to be looked at.
+    #[inline]
+    pub(super) fn too_deep(&self, depth: u64) -> bool {
+        self.depth_max.load(Ordering::Relaxed) <= depth
+    }
+
+    /// Whether states may have been left out since they were too deep.
+    #[cfg(debug_assertions)]
+    pub(super) fn was_limited(&self) -> bool {
+        self.was_limited.load(Ordering::SeqCst)
+    }
+
     /// How much may be used now.
     pub(super) fn limits(&self) -> Limits {
         let limit = |limit: &AtomicU64| Some(limit.load(Ordering::Relaxed)).filter(|max| *max != u64::MAX);
         Limits {
             states_max: limit(&self.states_max),
+            depth_max: limit(&self.depth_max),
             memory_bytes_max: limit(&self.memory_bytes_max),
-            ..self.settings.limits
         }
     }
 
@@ -107,6 +128,11 @@ impl<'a, T, E, K: SharedKeys> WorkerPool<'a, T, E, K> {
             self.count_stored(self.statistics().states);
         }
         self.states_max.store(states_max, Ordering::Relaxed);
+        #[cfg(debug_assertions)]
+        if limits.depth_max.is_some() {
+            self.was_limited.store(true, Ordering::SeqCst);
+        }
+        self.depth_max.store(limits.depth_max.unwrap_or(u64::MAX), Ordering::Relaxed);
         self.memory_bytes_max.store(limits.memory_bytes_max.unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 

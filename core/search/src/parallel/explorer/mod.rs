@@ -345,7 +345,7 @@ impl<'a, M: Model, T, E: From<StopReason>, K: SharedKeys> Explorer<'a, M, T, E, 
     #[inline]
     fn is_cut(&self, label: Option<M::Label>) -> bool {
         let depth = self.depth() + u64::from(label.is_some());
-        self.workers.settings.limits.depth_max.is_some_and(|max| max <= depth)
+        self.workers.too_deep(depth)
     }
 
     /// Descends to the transient successor, or prunes it; false if it is to be treated as a stored one.
