@@ -66,6 +66,7 @@ pub enum Act {
     Cancel,
     Raise,
     LeaveOut,
+    BoundDepth,
     Zoom,
     Mouse,
     Help,
@@ -183,6 +184,7 @@ pub const TABLE: &[Binding] = table![
     SEARCH Watching Pause ["space"] "pause" "Halt the search, or let it go on."
     SEARCH Watching Raise ["+"] "raise" "Allow the search ten times as many states, twice the memory, and more delays; if it ended at its bound, go on beyond that."
     SEARCH Watching LeaveOut ["x"] "leave out" "Do not go on from states in which a condition is true. A search for violations of safety that runs keeps to it at once. Without a condition, all checks begin anew as they were."
+    SEARCH Watching BoundDepth ["d"] "depth" "Do not go on from states that are a number of steps away, or more. A search that runs keeps to it at once. Without a number: whatever the depth. If states were left out under a smaller bound, all checks begin anew."
     SEARCH Watching CheckAll ["S"] "check all" "Check all properties again."
     SEARCH Everywhere Cancel ["X"] "stop" "Stop the search; what it found out stays."
 
@@ -251,13 +253,13 @@ fn is_on(place: Where, screen: Screen) -> bool {
 /// The keys to show at the bottom, the most useful ones first.
 pub fn hints(screen: Screen, panel: Panel, (in_loop, finding): (bool, bool)) -> &'static [Act] {
     use Act::{
-        AddWatch, Around, Back, CheckAll, Choice, Delay, Edit, Enter, Essential, Find, FindEnd, FindNext, FindPrevious,
-        Forward, Freeze, Hold, HoldUntil, LeaveOut, LoopStart, NextPanel, OtherTrace, Pause, Raise, SearchHere,
-        ToggleDelay, TraceTab, Unchanged, Until, WatchScreen, Why, Writers,
+        AddWatch, Around, Back, BoundDepth, CheckAll, Choice, Delay, Edit, Enter, Essential, Find, FindEnd, FindNext,
+        FindPrevious, Forward, Freeze, Hold, HoldUntil, LeaveOut, LoopStart, NextPanel, OtherTrace, Pause, Raise,
+        SearchHere, ToggleDelay, TraceTab, Unchanged, Until, WatchScreen, Why, Writers,
     };
     match (screen, panel) {
         (Screen::Drive, _) if finding => &[FindNext, FindPrevious, FindEnd, Enter, Find],
-        (Screen::Watch, _) => &[Pause, Freeze, Raise, LeaveOut, CheckAll, WatchScreen],
+        (Screen::Watch, _) => &[Pause, Freeze, Raise, LeaveOut, BoundDepth, CheckAll, WatchScreen],
         (_, Panel::Processes) => &[Hold, HoldUntil, Delay, Why, Enter, SearchHere, NextPanel],
         (_, Panel::Variables) => &[Writers, AddWatch, Unchanged, Find, NextPanel],
         (_, Panel::Trace) if in_loop => &[Enter, TraceTab, LoopStart, Around, Essential, ToggleDelay, NextPanel],

@@ -199,6 +199,8 @@ pub enum Question {
     FindInHelp,
     /// The condition of the states from which checks are not to go on.
     LeaveOut,
+    /// From how many steps on checks are not to go on.
+    DepthBound,
     /// The expression to watch.
     Watch,
 }

@@ -162,6 +162,7 @@ impl Outside {
                 self.work.controls().raise_bound(delays);
             }
             Effect::LeaveOut(boundary) => self.work.leave_out(boundary),
+            Effect::BoundDepth(max) => self.work.controls().bound_depth(max),
             Effect::AskForPath => self.work.controls().ask(true),
             Effect::Mouse(taken) => terminal::mouse(taken)?,
             Effect::Read(path) => {

@@ -1,8 +1,8 @@
 //! What is known of the searches that run, and of those that ran.
 
 use fabius_engine::report::PropertyReport;
-use fabius_engine::report::WorkerReport;
 use fabius_engine::report::schedule::ScheduleVerdict;
+use fabius_engine::report::{Stopped, WorkerReport};
 use fabius_engine::settings::Settings;
 use fabius_engine::{Event, Goal, Look, Progress, Verdict};
 use std::collections::{BTreeMap, VecDeque};
@@ -21,13 +21,15 @@ pub struct Indicator {
     verdict: Option<Verdict>,
     /// A confirmed violation, until the report of the check is there.
     violation: Option<String>,
+    /// Why the search for what violates it stopped early, if it did.
+    stopped: Option<Stopped>,
     /// What the verdict rests on, or what is done.
     pub reason: String,
 }
 
 impl Indicator {
     fn new(name: &str, reason: &str) -> Self {
-        Self { name: name.to_owned(), verdict: None, violation: None, reason: reason.to_owned() }
+        Self { name: name.to_owned(), verdict: None, violation: None, stopped: None, reason: reason.to_owned() }
     }
 
     /// What a check found out; `None` while the property is searched or waits.
@@ -36,7 +38,7 @@ impl Indicator {
     }
 
     fn judge(&mut self, report: &PropertyReport) {
-        self.verdict = Some(report.verdict);
+        (self.verdict, self.stopped) = (Some(report.verdict), report.stopped);
         self.violation = None;
         let schedule = report.schedule.as_ref().map(|schedule| schedule.verdict.words());
         let cached = report.cached.as_ref().map(|time| format!("cached result from {time} UTC"));
@@ -158,6 +160,11 @@ impl Watch {
         self.keeps_next = false;
     }
 
+    /// Whether the search for what violates some property left states out that were too deep.
+    pub fn has_met_depth(&self) -> bool {
+        self.indicators.iter().any(|indicator| indicator.stopped == Some(Stopped::Depth))
+    }
+
     /// Takes over the verdict of a check of the model.
     pub fn judge(&mut self, report: &PropertyReport) {
         self.indicator(&report.name).judge(report);
@@ -230,7 +237,7 @@ impl Watch {
                 let what = indicator.violation.get_or_insert(violation.message);
                 indicator.reason.clone_from(what);
             }
-            Event::Started { .. } | Event::Finding { .. } | Event::Violation { .. } => {}
+            Event::Started { .. } | Event::Finding { .. } | Event::Violation { .. } | Event::LeftOut { .. } => {}
         }
     }
 

@@ -7,7 +7,7 @@ use super::lines;
 use super::messages::{
     CompareParams, CompareRuns, DescribeLines, ExplainWaiting, Export, FindMatches, FindOriginal, Lines, LinesParams,
     ModelParams, OriginalText, Prioritize, Properties, QueueParams, Request, Run, RunParams, RunsCompared, Select,
-    Status, Step, Stop, StopSweep, Survey, Trace, TraceSource,
+    Status, Steer, Step, Stop, StopSweep, Survey, Trace, TraceSource,
 };
 use super::names::name_of;
 use super::service::error;
@@ -33,6 +33,10 @@ pub fn answer(server: &mut State, method: &str, params: lsp::LSPAny) -> Result<V
         Properties::METHOD => answered::<Properties>(server, params, |server, model, _| Ok(server.status(model))),
         Run::METHOD => answered::<Run>(server, params, run),
         Stop::METHOD => answered::<Stop>(server, params, stop),
+        Steer::METHOD => answered::<Steer>(server, params, |server, model, params| {
+            server.session.bound_depth(model, Some(params.max_depth).filter(|max| 0 < *max));
+            Ok(server.status(model))
+        }),
         Prioritize::METHOD => answered::<Prioritize>(server, params, prioritize),
         StopSweep::METHOD => answered::<StopSweep>(server, params, stop_sweep),
         Survey::METHOD => answered::<Survey>(server, params, survey),

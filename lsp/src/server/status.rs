@@ -239,6 +239,7 @@ pub fn status(session: &Session, encoding: Encoding, name: &str, document: &Docu
         running,
         waiting: turns.map(turn).collect(),
         leave_out: document.leave_out.clone(),
+        max_depth: document.max_depth,
         faulty: faulty(document),
         properties: properties
             .iter()

@@ -4,12 +4,13 @@
 //! milliseconds when it is superseded, because the engine looks at the same flag every thousand steps.
 
 use super::events::{CheckEvent, CheckEventKind, EventSink, said};
-use super::jobs::{Job, Lane, RunId, Work, time_for};
+use super::jobs::{Job, Lane, RunId, Work, goes_by_delays, time_for};
 use super::reading::Reading;
 use super::unread::UnreadText;
 use super::work;
 use super::workspace::{WorkspaceFindings, WorkspaceRequest};
 use fabius_base::{Cancel, StopReason};
+use fabius_engine::{Controls, SAFETY};
 use fabius_supervise::{Clock, Task, Unfinished, Voice, begin, manners};
 use std::collections::VecDeque;
 use std::panic::{self, AssertUnwindSafe};
@@ -42,6 +43,8 @@ struct Going {
     cancel: Cancel,
     /// Its time, which stands still while it is halted.
     clock: Clock,
+    /// What can be done to its searches while they run.
+    controls: Controls,
     /// It gave way to something more urgent, and is begun again when there is room.
     gave_way: bool,
 }
@@ -241,6 +244,22 @@ impl Checker {
         true
     }
 
+    /// Bounds the depth of the checks of a document, those that run and those that wait. False if a search is among them that does not know
+    /// of such a bound.
+    pub fn bound_depth(&mut self, document: &str, max: Option<u64>) -> bool {
+        let theirs = |job: &Job| matches!(job.work, Work::Check(..)) && job.document == document;
+        let waiting = self.waiting.iter_mut().filter(|(_, job)| theirs(job));
+        waiting.for_each(|(_, job)| job.demands.max_depth = max);
+        let mut is_heeded = true;
+        for going in self.running.iter_mut().filter(|going| theirs(&going.job)) {
+            let Work::Check(tier, property) = &going.job.work else { continue };
+            is_heeded &= property == SAFETY || !goes_by_delays(*tier, &going.job.loaded, property, &going.job.demands);
+            going.job.demands.max_depth = max;
+            going.controls.bound_depth(max);
+        }
+        is_heeded
+    }
+
     /// Stops all work for a document but answers to questions, which somebody waits for.
     pub fn cancel_for(&mut self, document: &str) {
         self.stop_reading(document);
@@ -307,9 +326,10 @@ impl Checker {
 
     /// Starts work on a thread of its own.
     fn run(&mut self, run: RunId, job: Job) {
-        let (cancel, voice, clock) = (Cancel::new(), Voice::default(), Clock::default());
+        let (cancel, voice, clock, controls) = (Cancel::new(), Voice::default(), Clock::default(), Controls::new());
         let event_sink = Arc::clone(&self.event_sink);
         let (theirs, stop, alive, time) = (job.clone(), cancel.clone(), voice.clone(), clock.clone());
+        let steered = controls.clone();
         // What was left alone has nothing to say any more.
         let heard: EventSink = Arc::new(move |event| {
             if !alive.is_lost() {
@@ -321,7 +341,8 @@ impl Checker {
             if in_background {
                 manners::lower_priority();
             }
-            let done = panic::catch_unwind(AssertUnwindSafe(|| work::execute(run, &theirs, (&stop, &time), &heard)));
+            let done =
+                panic::catch_unwind(AssertUnwindSafe(|| work::execute(run, &theirs, (&stop, &time, &steered), &heard)));
             done.unwrap_or_else(|panic| CheckEventKind::failed(&theirs.work, said(&*panic)))
         };
         // Whatever happens, it is told that the work is over: what nobody knows to be over keeps its place for ever.
@@ -338,7 +359,7 @@ impl Checker {
         let (name, allowed) = ("check", Some(allowed));
         let task = Task { name, cancel: cancel.clone(), voice, allowed, clock: clock.clone() };
         let started = begin(task, work, tell);
-        self.running.push(Going { run, job, cancel, clock, gave_way: false });
+        self.running.push(Going { run, job, cancel, clock, controls, gave_way: false });
         if let Err(error) = started {
             let outcome = Err(format!("no thread could be started: {error}"));
             (self.event_sink)(CheckEvent { run, what: CheckEventKind::Finished(Box::new(outcome)) });
@@ -351,7 +372,6 @@ mod tests {
     use super::super::jobs::Tier;
     use super::super::jobs::tests::job;
     use super::*;
-    use fabius_engine::SAFETY;
     use std::sync::mpsc;
 
     #[test]

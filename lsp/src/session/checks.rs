@@ -8,7 +8,8 @@ use super::queue::Turn;
 use super::reading::Reading;
 use super::results::Results;
 use super::{Notice, Session, results};
-use fabius_engine::{Fairness, Goal, Outcome, SAFETY, boundary};
+use fabius_engine::report::Stopped;
+use fabius_engine::{Event, Fairness, Goal, Outcome, SAFETY, boundary};
 use fabius_supervise::manners;
 use std::sync::Arc;
 
@@ -131,7 +132,11 @@ impl Session {
             seen,
             budget: document.options.budget.now(manners::on_battery()),
             scheduler: document.options.scheduler.clone(),
-            demands: Demands { fairness: document.fairness(&property), leave_out: document.leave_out.clone() },
+            demands: Demands {
+                fairness: document.fairness(&property),
+                leave_out: document.leave_out.clone(),
+                max_depth: document.max_depth,
+            },
         };
         let run = self.checker.start(job);
         document.run = Some(Running { run, tier, property, progress: None, bound, goal, ..running });
@@ -202,6 +207,10 @@ impl Session {
         let name = name.clone();
         match event.what {
             CheckEventKind::Event(event) => {
+                if matches!(*event, Event::LeftOut { .. }) {
+                    self.begin_anew(&name);
+                    return vec![Notice::Changed(name)];
+                }
                 let Some(running) = document.run.as_mut() else { return Vec::new() };
                 let notice = running.handle(&name, *event);
                 if let Some(bound) = running.bound {
@@ -249,7 +258,9 @@ impl Session {
             if let Some(bound) = running.bound {
                 document.results.rise(&property, bound);
             }
-            let open = document.results.of(&property).filter(|known| known.is_open());
+            // Beyond a bound on depth, a longer search sees no more.
+            let goes_on = |known: &&results::Known| known.is_open() && known.report.stopped != Some(Stopped::Depth);
+            let open = document.results.of(&property).filter(goes_on);
             match open.and_then(|known| tier.next(&running.reading.loaded, &property, &demands, known.report.states)) {
                 Some(next) => running.next.push_back(Turn::new(next, property)),
                 None => notices.push(Notice::Decided(name.to_owned(), property)),

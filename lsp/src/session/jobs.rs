@@ -99,7 +99,8 @@ impl Tier {
 
 /// Whether a tier looks at a property in the order of delays. Most loops are found at once by the searches for loops, so
 /// these come first there. Where the text forbids delays, that order does not lead to every run; nor do searches in that
-/// order know of fairness, or of states from which they are not to go on.
+/// order know of fairness, or of states from which they are not to go on, and those for loops know of no
+/// bound on depth.
 pub(super) fn goes_by_delays(tier: Tier, loaded: &Loaded, property: &str, demands: &Demands) -> bool {
     let by_delays = match tier {
         Tier::Quick | Tier::Extended => property == SAFETY,
@@ -211,6 +212,8 @@ pub struct Demands {
     pub fairness: Fairness,
     /// It is not to go on from states in which this is true.
     pub leave_out: Option<String>,
+    /// It is not to go on from states so many steps away, or more.
+    pub max_depth: Option<u64>,
 }
 
 impl Budget {
@@ -239,7 +242,7 @@ pub(super) fn time_for(job: &Job) -> Duration {
 
 pub(super) fn settings(job: &Job) -> Settings {
     let limits = Limits { memory_bytes_max: Some(memory_max(job)), ..Limits::default() };
-    let Demands { fairness, leave_out } = job.demands.clone();
+    let Demands { fairness, leave_out, max_depth } = job.demands.clone();
     let Work::Check(tier, property) = &job.work else { return Settings { limits, fairness, ..Settings::default() } };
     let delaying = goes_by_delays(*tier, &job.loaded, property, &job.demands).then(|| Delaying {
         scheduler: job.scheduler.clone(),
@@ -251,7 +254,7 @@ pub(super) fn settings(job: &Job) -> Settings {
     let by_delays_before = goes_by_delays(Tier::Extended, &job.loaded, property, &job.demands);
     let whole_states_max = if by_delays_before && ORDERED_STATES_MAX <= job.seen { 0 } else { WHOLE_STATES_MAX };
     let properties = vec![property.clone()];
-    let limits = Limits { states_max, ..limits };
+    let limits = Limits { states_max, depth_max: max_depth, ..limits };
     let threads = ThreadCount::of_half_the_machine();
     let settings =
         Settings { delaying, properties, limits, fairness, whole_states_max, threads, ..Settings::default() };

@@ -25,6 +25,7 @@ pub mod replay;
 pub mod results;
 pub mod runs;
 pub mod saved_runs;
+mod steering;
 pub mod sweeps;
 pub mod unread;
 mod work;
@@ -187,6 +188,7 @@ impl Session {
             shown: None,
             asked_fairness: BTreeMap::new(),
             leave_out: None,
+            max_depth: None,
             on_disk: None,
             reading: None,
             unread: Vec::new(),

@@ -58,7 +58,7 @@ impl Known {
     /// How far nothing was found where not everything was looked at, in a few words.
     pub fn words_if_undecided(&self) -> String {
         let states = counted(self.report.states, "state");
-        let is_restricted = self.report.stopped == Some(Stopped::Pruned);
+        let is_restricted = matches!(self.report.stopped, Some(Stopped::Pruned | Stopped::Depth));
         if is_restricted || self.report.states == 0 && self.bound.is_none() {
             return self.report.reason.clone();
         }

@@ -8,7 +8,7 @@ use fabius_analysis::schedule::{ScheduleRequest, Scheduled, Stops, schedule};
 use fabius_analysis::stuck::{StuckReport, StuckRequest, stuck};
 use fabius_analysis::{CoReachability, Line};
 use fabius_base::{Cancel, Limits, StopReason};
-use fabius_engine::{CheckContext, Event, Goal, Outcome, Settings};
+use fabius_engine::{CheckContext, Controls, Event, Goal, Outcome, Settings};
 use fabius_project::cache::{Cache, Ended};
 use fabius_supervise::{Clock, Unfinished};
 use std::sync::Arc;
@@ -28,7 +28,7 @@ const DEADLOCKS_STATES_MAX: u64 = 20_000;
 pub(super) fn execute(
     run: RunId,
     job: &Job,
-    (cancel, clock): (&Cancel, &Clock),
+    (cancel, clock, controls): (&Cancel, &Clock, &Controls),
     event_sink: &EventSink,
 ) -> CheckEventKind {
     match &job.work {
@@ -36,7 +36,7 @@ pub(super) fn execute(
         Work::Schedule => CheckEventKind::Scheduled(Box::new(look_for_schedule(job, cancel))),
         Work::Deadlocks => CheckEventKind::Deadlocks(Box::new(look_for_deadlocks(job, cancel))),
         Work::Check(..) | Work::FixValidation(_) => {
-            CheckEventKind::Finished(Box::new(Ok(check(run, job, (cancel, clock), event_sink))))
+            CheckEventKind::Finished(Box::new(Ok(check(run, job, (cancel, clock, controls), event_sink))))
         }
         Work::Ask(question) => {
             let mut tell = |so_far| event_sink(CheckEvent { run, what: CheckEventKind::Sweeping(Box::new(so_far)) });
@@ -47,9 +47,14 @@ pub(super) fn execute(
 }
 
 /// Runs a check to its end; it halts where it tells of its progress while the clock stands still.
-fn check(run: RunId, job: &Job, (cancel, clock): (&Cancel, &Clock), event_sink: &EventSink) -> Outcome {
-    let is_bounded = job.demands.leave_out.is_some();
-    let made = if is_bounded { Ok(Arc::clone(&job.loaded)) } else { job.searched.make(cancel) };
+fn check(
+    run: RunId,
+    job: &Job,
+    (cancel, clock, controls): (&Cancel, &Clock, &Controls),
+    event_sink: &EventSink,
+) -> Outcome {
+    let is_bounded = job.demands.leave_out.is_some() || job.demands.max_depth.is_some();
+    let made = if job.demands.leave_out.is_some() { Ok(Arc::clone(&job.loaded)) } else { job.searched.make(cancel) };
     let loaded = match made {
         Ok(loaded) => loaded,
         Err(reason) => return undecided(job, Unfinished::Abandoned(reason)),
@@ -89,7 +94,7 @@ fn check(run: RunId, job: &Job, (cancel, clock): (&Cancel, &Clock), event_sink: 
     let cache = if is_bounded { None } else { Cache::of_user() };
     // A proof is one in whichever order the states were looked at, and a violation is shown by a shortest run whichever is found first.
     let asked = Settings { delaying: None, ..settings.clone() };
-    let mut context = CheckContext { cancel, now: &|| clock.elapsed(), observe: &mut observe, controls: None };
+    let mut context = CheckContext { cancel, now: &|| clock.elapsed(), observe: &mut observe, controls: Some(controls) };
     if let Some(known) = cache.as_ref().and_then(|cache| cache.look_up(&loaded, &asked, &mut context)) {
         return known;
     }

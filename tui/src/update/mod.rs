@@ -12,6 +12,7 @@ mod query;
 mod read;
 mod schedule;
 mod search;
+mod steering;
 
 use crate::keys::{self, Act};
 use crate::layout::Layout;
@@ -118,6 +119,7 @@ pub(crate) fn perform(model: &mut Model, act: Act, index: usize, effects: &mut V
         | Act::Cancel
         | Act::Raise
         | Act::LeaveOut
+        | Act::BoundDepth
         | Act::CheckAll
         | Act::SearchHere => {
             search::perform(model, act, effects);

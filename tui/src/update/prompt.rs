@@ -1,6 +1,6 @@
 //! Questions with a line to type the answer.
 
-use super::{drive, find, search};
+use super::{drive, find, search, steering};
 use crate::background_run::Goal;
 use crate::message::Effect;
 use crate::model::{Model, Overlay, Panel, Prompt, Question, Tone};
@@ -117,6 +117,7 @@ fn answer(model: &mut Model, asks: Question, text: &str, effects: &mut Vec<Effec
             find::in_help(model, 0, false);
         }
         Question::LeaveOut => search::leave_out(model, text, effects)?,
+        Question::DepthBound => steering::bound_depth(model, text, effects)?,
         Question::Watch => watch(model, text)?,
         Question::Bookmark => bookmark(model, text),
         Question::Jump => jump(model, text)?,

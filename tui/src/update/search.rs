@@ -1,6 +1,6 @@
 //! Searches: started, watched, halted, and what they found.
 
-use super::{drive, prompt};
+use super::{drive, prompt, steering};
 use crate::keys::Act;
 use crate::message::Effect;
 use crate::model::{Cursor, Frozen, Known, Model, Question, Screen, Tone};
@@ -41,6 +41,7 @@ pub(super) fn perform(model: &mut Model, act: Act, effects: &mut Vec<Effect>) {
             let condition = model.leave_out.clone().unwrap_or_default();
             prompt::ask(model, Question::LeaveOut, &condition);
         }
+        Act::BoundDepth => steering::ask_depth(model),
         _ => model.say(Tone::Plain, "no search runs; S checks all properties"),
     }
 }
@@ -129,7 +130,8 @@ fn raise_finished(model: &mut Model, effects: &mut Vec<Effect>) {
     allow_more(&mut model.launch.settings);
     // Only the search that ended last is kept, and only if it was stopped by its bound.
     let last = names.iter().all(|name| *name == model.watch.property);
-    let resume = last && can_be_resumed(&model.launch.settings);
+    // What was left out since it was too deep is in no checkpoint.
+    let resume = last && !model.watch.has_met_depth() && can_be_resumed(&model.launch.settings);
     let bound = model.launch.settings.delaying.as_ref().and_then(|delaying| delaying.delays_max);
     let decided: Vec<Indicator> =
         model.watch.indicators.iter().filter(|indicator| !undecided(indicator)).cloned().collect();
@@ -191,7 +193,10 @@ pub(super) fn leave_out(model: &mut Model, condition: &str, effects: &mut Vec<Ef
 }
 
 fn raise(model: &mut Model, effects: &mut Vec<Effect>) {
+    let depth_max = model.launch.settings.limits.depth_max;
     allow_more(&mut model.launch.settings);
+    // What a search left out it cannot make up for.
+    model.launch.settings.limits.depth_max = depth_max;
     let limits = model.launch.settings.limits;
     model.watch.memory_max = limits.memory_bytes_max;
     let delays = model.watch.rounds.last().map_or(0, |round| round.bound) + MORE_DELAYS;
@@ -264,6 +269,9 @@ pub(super) fn enter(model: &mut Model) {
 
 /// A search tells something.
 pub(super) fn told(model: &mut Model, event: Event, effects: &mut Vec<Effect>) {
+    if let Event::LeftOut { depth, .. } = event {
+        return steering::left_out(model, depth, effects);
+    }
     if let (Event::Look { look, .. }, Some(frozen)) = (&event, &mut model.frozen)
         && !frozen.whole
         && look.moves.is_some()

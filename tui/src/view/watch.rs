@@ -98,6 +98,8 @@ fn figures(model: &Model, buffer: &mut Buffer, area: Rect) {
         figure(theme, "memory", fill(theme, watch, room)),
         figure(theme, "time", plain(duration(progress.seconds))),
     ];
+    let max = model.launch.settings.limits.depth_max;
+    lines.extend(max.map(|max| figure(theme, "max. depth", plain(counted(max, "step")))));
     lines.extend(model.leave_out.iter().map(|condition| figure(theme, "not beyond", plain(condition.clone()))));
     lines.extend(estimates(theme, watch));
     for (row, line) in lines.iter().enumerate() {

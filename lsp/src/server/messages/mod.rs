@@ -14,8 +14,8 @@ mod typescript;
 pub use coverage::{Coverage, CoveredStatement, LineMarks, Lines, Mark, NotExecuted, StepMark};
 pub use params::{
     CompareParams, ContextsParams, DrawParams, ExecutionParams, ExecutionTreeParams, ExecutionsParams, ExportFormat,
-    ExportParams, LinesParams, MatchesParams, ModelParams, QueueParams, RunParams, StepParams, TraceParams,
-    TraceSource, WhyParams,
+    ExportParams, LinesParams, MatchesParams, ModelParams, QueueParams, RunParams, SteerParams, StepParams,
+    TraceParams, TraceSource, WhyParams,
 };
 pub use searches::{
     Branch, Contexts, CountedExecutions, Drawing, ExecutionPage, ExecutionTree, Meeting, SpentStates, StatesOfPart,
@@ -85,6 +85,8 @@ requests! {
     ExplainWaiting = "fabius/why", WhyParams => Why;
     /// Checks a property again, or all.
     Run = "fabius/run", RunParams => Option<Status>;
+    /// Bounds the depth of the searches that run.
+    Steer = "fabius/steer", SteerParams => Option<Status>;
     /// Checks a property that waits before the others.
     Prioritize = "fabius/prioritize", QueueParams => Option<Status>;
     /// Stops the check of a model, or of one of its properties.

@@ -56,6 +56,18 @@ pub struct RunParams {
     pub leave_out: Option<String>,
 }
 
+/// Parameters of `fabius/steer`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(TS), ts(optional_fields))]
+pub struct SteerParams {
+    /// The address of the model.
+    #[cfg_attr(test, ts(type = "string"))]
+    pub uri: lsp::Uri,
+    /// From now on, checks of the model do not go on from states so many steps away, or more; 0: whatever the depth.
+    #[serde(rename = "maxDepth")]
+    pub max_depth: u64,
+}
+
 /// A run: a counterexample, or one that an answer named.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(TS), ts(optional_fields))]

@@ -26,6 +26,9 @@ pub struct Status {
     /// Checks do not go on from states in which this is true.
     #[serde(rename = "leaveOut")]
     pub leave_out: Option<String>,
+    /// Checks do not go on from states so many steps away, or more.
+    #[serde(rename = "maxDepth")]
+    pub max_depth: Option<u64>,
     /// Why the model cannot be checked as it is; the properties are then those from before.
     pub faulty: Option<Faulty>,
     /// The properties.

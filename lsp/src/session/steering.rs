@@ -1,0 +1,43 @@
+//! A bound on the depth of the checks of a document, which those that run keep to at once.
+
+use super::Session;
+use super::jobs::Tier;
+use fabius_engine::report::Stopped;
+
+impl Session {
+    /// Checks of a document do not go on from states so many steps away, or more; `None`: whatever the depth. What is decided stays. Checks
+    /// that run go on with the new bound, unless they left something out that they cannot make up for: these begin anew.
+    pub fn bound_depth(&mut self, name: &str, max: Option<u64>) {
+        let Some(document) = self.documents.get_mut(name) else { return };
+        let before = std::mem::replace(&mut document.max_depth, max);
+        if before == max {
+            return;
+        }
+        self.fresh.insert(name.to_owned());
+        let is_larger = before.is_some_and(|before| max.is_none_or(|max| before < max));
+        let has_left_out = is_larger && self.forget_bounded(name);
+        let is_heeded = self.checker.bound_depth(name, max);
+        if has_left_out || !is_heeded {
+            self.begin_anew(name);
+        } else {
+            self.check(name, Tier::Quick);
+        }
+    }
+
+    /// Forgets what is known only as far as a bound on depth went; whether there was anything.
+    fn forget_bounded(&mut self, name: &str) -> bool {
+        let Some(document) = self.documents.get_mut(name) else { return false };
+        let known = &mut document.results.known;
+        let count = known.len();
+        known.retain(|known| !(known.is_open() && known.report.stopped == Some(Stopped::Depth)));
+        known.len() < count
+    }
+
+    /// The checks of a document that run and those that wait begin anew; what is decided stays.
+    pub(super) fn begin_anew(&mut self, name: &str) {
+        self.forget_bounded(name);
+        self.stop(name);
+        self.check(name, Tier::Quick);
+        self.fresh.insert(name.to_owned());
+    }
+}

@@ -1,0 +1,67 @@
+//! A bound on the depth of searches that run.
+
+use super::{prompt, search};
+use crate::message::Effect;
+use crate::model::{Model, Question, Tone};
+use fabius_engine::words::counted;
+use fabius_engine::{Settings, strategy};
+
+/// Asks for the bound.
+pub(super) fn ask_depth(model: &mut Model) {
+    let bound = model.launch.settings.limits.depth_max.map_or(String::new(), |max| max.to_string());
+    prompt::ask(model, Question::DepthBound, &bound);
+}
+
+/// Says from which depth on searches are not to go on; an empty text: from all states. A search that runs keeps to it at once. What was left
+/// out under a smaller bound cannot be made up for: then all checks begin anew.
+pub(super) fn bound_depth(model: &mut Model, text: &str, effects: &mut Vec<Effect>) -> Result<(), String> {
+    let max = match text {
+        "" => None,
+        text => Some(text.parse().ok().filter(|max| 0 < *max).ok_or("a number of steps is wanted, from 1 on")?),
+    };
+    let before = model.launch.settings.limits.depth_max;
+    if max == before {
+        return Ok(());
+    }
+    let mut settings = model.launch.settings.clone();
+    settings.limits.depth_max = max;
+    heeded(model, &settings)?;
+    model.launch.settings = settings;
+    effects.push(Effect::BoundDepth(max));
+    let said = match max {
+        Some(max) => format!("searches for violations do not go on from states {} or more away", counted(max, "step")),
+        None => "the depth of searches is not bounded any more".to_owned(),
+    };
+    let is_larger = before.is_some_and(|before| max.is_none_or(|max| before < max));
+    let is_apart = model.watch.running && 1 < model.launch.settings.processes.count;
+    if is_apart || is_larger && model.watch.has_met_depth() {
+        begin_anew(model, &said, effects);
+    } else if model.watch.running {
+        model.say(Tone::Plain, format!("from now on, {said}"));
+    } else {
+        model.say(Tone::Plain, said);
+    }
+    Ok(())
+}
+
+/// Refuses a bound that the searches asked for would not heed.
+fn heeded(model: &Model, settings: &Settings) -> Result<(), String> {
+    match model.loaded.as_ref().and_then(|loaded| strategy::contradiction(loaded, settings)) {
+        Some(finding) => Err(finding.headline),
+        None => Ok(()),
+    }
+}
+
+/// The search that runs had left out states beyond a bound that is not in force any more.
+pub(super) fn left_out(model: &mut Model, depth: u64, effects: &mut Vec<Effect>) {
+    let said = format!("states {} or more away had been left out", counted(depth, "step"));
+    if model.watch.local.is_some() {
+        return model.say(Tone::Plain, format!("{said}: s begins the search from here anew"));
+    }
+    begin_anew(model, &said, effects);
+}
+
+fn begin_anew(model: &mut Model, said: &str, effects: &mut Vec<Effect>) {
+    search::check_all(model, effects);
+    model.say(Tone::Plain, format!("{said}: all checks begin anew"));
+}
