@@ -25,6 +25,7 @@ mod ribbon;
 mod schedules;
 mod session;
 mod settings;
+mod steering;
 mod sweeps;
 mod verdicts;
 #[expect(dead_code, reason = "how long it took is for the bench")]

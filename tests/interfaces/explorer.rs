@@ -416,3 +416,24 @@ fn a_violation_that_a_check_found_is_known_and_the_other_way_round() {
     terminal.keys("q");
     assert!(terminal.ended().success());
 }
+
+#[test]
+fn a_bound_on_depth_counts_in_the_search_that_runs_and_is_taken_back() {
+    let (_scratch, mut terminal) = unchecked(BIG);
+    terminal.keys("S`");
+    terminal.until("a search", |screen| text(screen).contains("safety: runs"));
+    terminal.keys("d0\r");
+    terminal.says("a number of steps is wanted");
+    terminal.keys("\x1bd");
+    terminal.says("Bound on depth");
+    terminal.keys("12\r");
+    let screen = terminal.says("runs of 12 steps and more were cut off");
+    assert!(!screen.contains("everything holds") && screen.contains("max. depth 12 steps"), "{screen}");
+    terminal.keys("d\x15\r");
+    let screen = terminal.says("all checks begin anew");
+    assert!(
+        screen.contains("the depth of searches is not bounded any more") && !screen.contains("max. depth"),
+        "{screen}"
+    );
+    terminal.keys("X");
+}

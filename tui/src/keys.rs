@@ -259,7 +259,7 @@ pub fn hints(screen: Screen, panel: Panel, (in_loop, finding): (bool, bool)) -> 
     };
     match (screen, panel) {
         (Screen::Drive, _) if finding => &[FindNext, FindPrevious, FindEnd, Enter, Find],
-        (Screen::Watch, _) => &[Pause, Freeze, Raise, LeaveOut, BoundDepth, CheckAll, WatchScreen],
+        (Screen::Watch, _) => &[Pause, Freeze, Raise, LeaveOut, CheckAll, BoundDepth, WatchScreen],
         (_, Panel::Processes) => &[Hold, HoldUntil, Delay, Why, Enter, SearchHere, NextPanel],
         (_, Panel::Variables) => &[Writers, AddWatch, Unchanged, Find, NextPanel],
         (_, Panel::Trace) if in_loop => &[Enter, TraceTab, LoopStart, Around, Essential, ToggleDelay, NextPanel],

@@ -9,6 +9,7 @@ import { showUnnoticed } from "./mutants";
 import { openOriginal } from "./originals";
 import { ExplorerLink, VARIABLE } from "./pure/explorerLink";
 import type { PropertyStatus, Which } from "./protocol";
+import { stepsOf } from "./pure/settings";
 import { short, sign } from "./pure/words";
 import type { Runs } from "./runs";
 import { type Server, serverPath } from "./server";
@@ -81,6 +82,7 @@ export function commands({ context, store, server, panels, executions, graphs, r
   on("fabius.checkModel", ({ uri }) => check(store, server, uri));
   on("fabius.checkProperty", ({ uri, property }) => check(store, server, uri, property));
   on("fabius.leaveOut", ({ uri }) => leaveOut(store, server, uri));
+  on("fabius.boundDepth", ({ uri }) => boundDepth(store, server, uri));
   on("fabius.checkWithWeakFairness", ({ uri, property }) => check(store, server, uri, property, "weak"));
   on("fabius.stopChecking", async ({ uri, property }) => {
     store.take(await server.request("fabius/stop", { uri: uri.toString(), property }));
@@ -186,6 +188,20 @@ async function leaveOut(store: Store, server: Server, uri: vscode.Uri): Promise<
   }
 }
 
+/** Asks from which depth on checks are not to go on, those that run, too. */
+async function boundDepth(store: Store, server: Server, uri: vscode.Uri): Promise<void> {
+  await vscode.workspace.openTextDocument(uri);
+  const answer = await vscode.window.showInputBox({
+    title: "Bound Depth …",
+    prompt: "Checks do not go on from states so many steps away, or more; one that runs keeps to it at once. Nothing: whatever the depth.",
+    value: store.of(uri)?.maxDepth?.toString() ?? "",
+    placeHolder: "500",
+    validateInput: (text) => (stepsOf(text) === undefined ? "Expected a number of steps, from 1 on, or nothing." : undefined),
+  });
+  const maxDepth = answer === undefined ? undefined : stepsOf(answer);
+  if (maxDepth !== undefined) store.take(await server.request("fabius/steer", { uri: uri.toString(), maxDepth }));
+}
+
 /** Does something with a counterexample; without one it says why there is none. */
 async function withCounterexample(
   store: Store,
@@ -275,6 +291,7 @@ async function menu(store: Store): Promise<void> {
       : command("$(play) Check Model", "fabius.checkModel"),
     command("$(play) Check with Weak Fairness", "fabius.checkWithWeakFairness"),
     command("$(filter) Do Not Go On Where …", "fabius.leaveOut"),
+    command("$(fold-down) Bound Depth …", "fabius.boundDepth"),
     command("$(type-hierarchy) Show Trace", "fabius.showTrace"),
     command("$(diff) Compare with the Run Before the Last Save", "fabius.compareRuns"),
     command("$(type-hierarchy-sub) Show Graph …", "fabius.showGraph"),

@@ -1125,6 +1125,8 @@ export type Status = {
   waiting: Array<Waiting>,
   /** Checks do not go on from states in which this is true. */
   leaveOut: string | null,
+  /** Checks do not go on from states so many steps away, or more. */
+  maxDepth: number | null,
   /** Why the model cannot be checked as it is; the properties are then those from before. */
   faulty: Faulty | null,
   /** The properties. */
@@ -1133,6 +1135,14 @@ export type Status = {
   survey: SurveyStatus | null,
   /** The states are being looked at for coverage. */
   surveying: boolean,
+};
+
+/** Parameters of `fabius/steer`. */
+export type SteerParams = {
+  /** The address of the model. */
+  uri: string,
+  /** From now on, checks of the model do not go on from states so many steps away, or more; 0: whatever the depth. */
+  maxDepth: number,
 };
 
 /** A step of a counterexample. */
@@ -1450,6 +1460,7 @@ export interface Requests {
   "fabius/matches": { params: MatchesParams; answer: Matches };
   "fabius/why": { params: WhyParams; answer: Why };
   "fabius/run": { params: RunParams; answer: Status | null };
+  "fabius/steer": { params: SteerParams; answer: Status | null };
   "fabius/prioritize": { params: QueueParams; answer: Status | null };
   "fabius/stop": { params: QueueParams; answer: Status | null };
   "fabius/survey": { params: ModelParams; answer: Status | null };

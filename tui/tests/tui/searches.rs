@@ -1,9 +1,11 @@
 //! Searches that are allowed more, and that are told where not to go on.
 
 use super::support::Player;
-use fabius_engine::{Settings, Verdict};
+use fabius_engine::{Event, Settings, Verdict};
 use fabius_testkit::models::RACE;
 use fabius_tui::Theme;
+use fabius_tui::message::{Effect, Message};
+use fabius_tui::update::update;
 use fabius_tui::watch::Indicator;
 
 const FULL: (u16, u16) = (80, 24);
@@ -65,4 +67,59 @@ fn a_condition_that_the_searches_asked_for_would_not_heed_is_refused() {
     player.keys("f2 x \"x==1 enter");
     assert!(player.screen().contains("cannot be combined"), "{}", player.screen());
     assert_eq!(player.model.leave_out, None);
+}
+
+#[test]
+fn a_bound_on_depth_is_named_and_what_it_left_out_is_searched_without_it() {
+    let mut player = Player::open(RACE, FULL);
+    let known = |player: &Player| {
+        let indicator = player.model.watch.indicators.first().expect("a property");
+        (indicator.verdict(), indicator.reason.clone())
+    };
+    player.keys("f2 d \"two enter");
+    assert!(player.screen().contains("a number of steps is wanted"), "{}", player.screen());
+    player.keys("esc d \"2 enter");
+    player.said("do not go on from states 2 steps or more away");
+    player.keys("S");
+    let (verdict, why) = known(&player);
+    assert_eq!(verdict, Some(Verdict::Undecided), "{why}");
+    assert!(why.contains("runs of 2 steps and more were cut off"), "{why}");
+    assert!(player.screen().contains("max. depth 2 steps"), "{}", player.screen());
+    // A larger bound: what was left out is searched, anew.
+    player.keys("d ctrl-u \"90 enter");
+    assert_eq!(known(&player).0, Some(Verdict::Violated));
+    // What is decided does not begin anew.
+    let work = player.model.work;
+    player.keys("d ctrl-u enter");
+    player.said("the depth of searches is not bounded any more");
+    assert_eq!((player.model.work, player.model.launch.settings.limits.depth_max), (work, None));
+}
+
+#[test]
+fn a_search_that_left_out_what_a_larger_bound_does_not_begins_anew() {
+    let mut player = Player::open(RACE, FULL);
+    player.keys("S f2");
+    let work = player.model.work;
+    player.model.watch.running = true;
+    player.keys("d \"7 enter");
+    player.said("from now on, searches for violations do not go on from states 7 steps or more away");
+    assert!(player.effects.iter().any(|effect| matches!(effect, Effect::BoundDepth(Some(7)))), "{:?}", player.effects);
+    assert_eq!(player.model.work, work, "it goes on");
+    player.keys("d ctrl-u enter");
+    assert!(player.effects.iter().any(|effect| matches!(effect, Effect::BoundDepth(None))), "{:?}", player.effects);
+    let told = Event::LeftOut { property: "safety".to_owned(), depth: 7 };
+    let effects = update(&mut player.model, Message::Event(work, Box::new(told)));
+    let is_check = |effect: &Effect| matches!(effect, Effect::Check { work: begun, .. } if *begun == work + 1);
+    assert!(effects.iter().any(is_check), "{effects:?}");
+    player.said("states 7 steps or more away had been left out: all checks begin anew");
+}
+
+#[test]
+fn a_bound_that_the_searches_asked_for_would_not_heed_is_refused() {
+    let depth_bounding = Some(fabius_engine::settings::DepthBounding::default());
+    let settings = Settings { depth_bounding, ..Settings::default() };
+    let mut player = Player::with(RACE, FULL, settings, Theme::default());
+    player.keys("f2 d \"7 enter");
+    assert!(player.screen().contains("`--max-depth 7` cannot be combi"), "{}", player.screen());
+    assert_eq!(player.model.launch.settings.limits.depth_max, None);
 }

@@ -38,3 +38,11 @@ export function compatible(extension: string, server: string | undefined): boole
   const head = (version: string): string => version.split(/[.+-]/).slice(0, 2).join(".");
   return server !== undefined && head(extension) === head(server);
 }
+
+/** The number of steps that somebody typed as a bound on depth; 0 if it is to be none, undefined if it is no such number. */
+export function stepsOf(text: string): number | undefined {
+  const typed = text.trim();
+  if (typed === "") return 0;
+  const steps = Number(typed);
+  return /^\d+$/.test(typed) && 0 < steps && Number.isSafeInteger(steps) ? steps : undefined;
+}
