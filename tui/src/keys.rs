@@ -184,7 +184,7 @@ pub const TABLE: &[Binding] = table![
     SEARCH Watching Pause ["space"] "pause" "Halt the search, or let it go on."
     SEARCH Watching Raise ["+"] "raise" "Allow the search ten times as many states, twice the memory, and more delays; if it ended at its bound, go on beyond that."
     SEARCH Watching LeaveOut ["x"] "leave out" "Do not go on from states in which a condition is true. A search for violations of safety that runs keeps to it at once. Without a condition, all checks begin anew as they were."
-    SEARCH Watching BoundDepth ["d"] "depth" "Do not go on from states that are a number of steps away, or more. A search that runs keeps to it at once. Without a number: whatever the depth. If states were left out under a smaller bound, all checks begin anew."
+    SEARCH Watching BoundDepth ["d"] "depth" "Cut off runs after a number of steps, in the search that runs, too. Without a number: not any more. If runs were cut off under a smaller bound, all checks begin anew."
     SEARCH Watching CheckAll ["S"] "check all" "Check all properties again."
     SEARCH Everywhere Cancel ["X"] "stop" "Stop the search; what it found out stays."
 

@@ -103,7 +103,7 @@ pub enum Effect {
     },
     /// Checks do not go on from these states, if any: the one that runs, unless it has a boundary, and those that begin.
     LeaveOut(Option<Boundary>),
-    /// The search that runs does not go on from states so many steps away; nothing: from all states.
+    /// The search that runs cuts off runs after this many steps; nothing: it does not.
     BoundDepth(Option<u64>),
     /// Ask what runs for its whole path.
     AskForPath,

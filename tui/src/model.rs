@@ -199,7 +199,7 @@ pub enum Question {
     FindInHelp,
     /// The condition of the states from which checks are not to go on.
     LeaveOut,
-    /// From how many steps on checks are not to go on.
+    /// After how many steps checks cut off runs.
     DepthBound,
     /// The expression to watch.
     Watch,

@@ -188,12 +188,12 @@ async function leaveOut(store: Store, server: Server, uri: vscode.Uri): Promise<
   }
 }
 
-/** Asks from which depth on checks are not to go on, those that run, too. */
+/** Asks after how many steps checks cut off runs. */
 async function boundDepth(store: Store, server: Server, uri: vscode.Uri): Promise<void> {
   await vscode.workspace.openTextDocument(uri);
   const answer = await vscode.window.showInputBox({
     title: "Bound Depth …",
-    prompt: "Checks do not go on from states so many steps away, or more; one that runs keeps to it at once. Nothing: whatever the depth.",
+    prompt: "Checks cut off runs after this many steps, those that are under way, too. Nothing: they do not.",
     value: store.of(uri)?.maxDepth?.toString() ?? "",
     placeHolder: "500",
     validateInput: (text) => (stepsOf(text) === undefined ? "Expected a number of steps, from 1 on, or nothing." : undefined),

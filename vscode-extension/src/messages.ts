@@ -1125,7 +1125,7 @@ export type Status = {
   waiting: Array<Waiting>,
   /** Checks do not go on from states in which this is true. */
   leaveOut: string | null,
-  /** Checks do not go on from states so many steps away, or more. */
+  /** Checks cut off runs after this many steps. */
   maxDepth: number | null,
   /** Why the model cannot be checked as it is; the properties are then those from before. */
   faulty: Faulty | null,
@@ -1141,7 +1141,7 @@ export type Status = {
 export type SteerParams = {
   /** The address of the model. */
   uri: string,
-  /** From now on, checks of the model do not go on from states so many steps away, or more; 0: whatever the depth. */
+  /** From now on, checks of the model cut off runs after this many steps; 0: they do not. */
   maxDepth: number,
 };
 

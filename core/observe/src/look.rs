@@ -92,8 +92,8 @@ impl Controls {
         *lock(&self.0.last_bound)
     }
 
-    /// Searches for violations do not go on from states at this depth, from their next look at the limits on; `None`: from whatever
-    /// depth. What a search left out under a smaller bound it does not make up for, which [`Event::LeftOut`](crate::Event::LeftOut) tells.
+    /// Searches for violations cut off runs after this many steps, from their next look at the limits on; `None`: they do not. What a
+    /// search left out under a smaller bound it does not make up for, which [`Event::LeftOut`](crate::Event::LeftOut) tells.
     pub fn bound_depth(&self, max: Option<u64>) {
         lock(&self.0.depth).wanted = Some(max);
     }

@@ -137,7 +137,7 @@ pub struct Document {
     pub(super) asked_fairness: BTreeMap<String, Fairness>,
     /// Checks do not go on from states in which this is true.
     pub leave_out: Option<String>,
-    /// Checks do not go on from states so many steps away, or more.
+    /// Checks cut off runs after this many steps.
     pub max_depth: Option<u64>,
     /// The number of the text to which its file changed on the disk, until the document has that text.
     pub(super) on_disk: Option<u64>,

@@ -212,7 +212,7 @@ pub struct Demands {
     pub fairness: Fairness,
     /// It is not to go on from states in which this is true.
     pub leave_out: Option<String>,
-    /// It is not to go on from states so many steps away, or more.
+    /// It cuts off runs after this many steps.
     pub max_depth: Option<u64>,
 }
 

@@ -5,7 +5,7 @@ use super::jobs::Tier;
 use fabius_engine::report::Stopped;
 
 impl Session {
-    /// Checks of a document do not go on from states so many steps away, or more; `None`: whatever the depth. What is decided stays. Checks
+    /// Checks of a document cut off runs after this many steps; `None`: they do not. What is decided stays. Checks
     /// that run go on with the new bound, unless they left something out that they cannot make up for: these begin anew.
     pub fn bound_depth(&mut self, name: &str, max: Option<u64>) {
         let Some(document) = self.documents.get_mut(name) else { return };

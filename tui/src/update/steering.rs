@@ -12,8 +12,8 @@ pub(super) fn ask_depth(model: &mut Model) {
     prompt::ask(model, Question::DepthBound, &bound);
 }
 
-/// Says from which depth on searches are not to go on; an empty text: from all states. A search that runs keeps to it at once. What was left
-/// out under a smaller bound cannot be made up for: then all checks begin anew.
+/// Says after how many steps searches cut off runs; an empty text: never. A search that runs keeps to it at once. What was left out under a
+/// smaller bound cannot be made up for: then all checks begin anew.
 pub(super) fn bound_depth(model: &mut Model, text: &str, effects: &mut Vec<Effect>) -> Result<(), String> {
     let max = match text {
         "" => None,
@@ -29,7 +29,7 @@ pub(super) fn bound_depth(model: &mut Model, text: &str, effects: &mut Vec<Effec
     model.launch.settings = settings;
     effects.push(Effect::BoundDepth(max));
     let said = match max {
-        Some(max) => format!("searches for violations do not go on from states {} or more away", counted(max, "step")),
+        Some(max) => format!("searches for violations cut off runs after {}", counted(max, "step")),
         None => "the depth of searches is not bounded any more".to_owned(),
     };
     let is_larger = before.is_some_and(|before| max.is_none_or(|max| before < max));
@@ -54,7 +54,7 @@ fn heeded(model: &Model, settings: &Settings) -> Result<(), String> {
 
 /// The search that runs had left out states beyond a bound that is not in force any more.
 pub(super) fn left_out(model: &mut Model, depth: u64, effects: &mut Vec<Effect>) {
-    let said = format!("states {} or more away had been left out", counted(depth, "step"));
+    let said = format!("runs of {} and more had been cut off", counted(depth, "step"));
     if model.watch.local.is_some() {
         return model.say(Tone::Plain, format!("{said}: s begins the search from here anew"));
     }

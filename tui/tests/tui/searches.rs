@@ -79,7 +79,7 @@ fn a_bound_on_depth_is_named_and_what_it_left_out_is_searched_without_it() {
     player.keys("f2 d \"two enter");
     assert!(player.screen().contains("a number of steps is wanted"), "{}", player.screen());
     player.keys("esc d \"2 enter");
-    player.said("do not go on from states 2 steps or more away");
+    player.said("cut off runs after 2 steps");
     player.keys("S");
     let (verdict, why) = known(&player);
     assert_eq!(verdict, Some(Verdict::Undecided), "{why}");
@@ -102,7 +102,7 @@ fn a_search_that_left_out_what_a_larger_bound_does_not_begins_anew() {
     let work = player.model.work;
     player.model.watch.running = true;
     player.keys("d \"7 enter");
-    player.said("from now on, searches for violations do not go on from states 7 steps or more away");
+    player.said("from now on, searches for violations cut off runs after 7 steps");
     assert!(player.effects.iter().any(|effect| matches!(effect, Effect::BoundDepth(Some(7)))), "{:?}", player.effects);
     assert_eq!(player.model.work, work, "it goes on");
     player.keys("d ctrl-u enter");
@@ -111,7 +111,7 @@ fn a_search_that_left_out_what_a_larger_bound_does_not_begins_anew() {
     let effects = update(&mut player.model, Message::Event(work, Box::new(told)));
     let is_check = |effect: &Effect| matches!(effect, Effect::Check { work: begun, .. } if *begun == work + 1);
     assert!(effects.iter().any(is_check), "{effects:?}");
-    player.said("states 7 steps or more away had been left out: all checks begin anew");
+    player.said("runs of 7 steps and more had been cut off: all checks begin anew");
 }
 
 #[test]

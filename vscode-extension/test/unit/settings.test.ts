@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { sectionLine } from "../../src/pure/manual";
 import type { Settings } from "../../src/messages";
-import { compatible, explicitSettings, SERVER_SETTINGS } from "../../src/pure/settings";
+import { compatible, explicitSettings, SERVER_SETTINGS, stepsOf } from "../../src/pure/settings";
 import { pidOf } from "../../src/pure/threads";
 
 test("only what somebody set goes to the server", () => {
@@ -13,6 +13,11 @@ test("only what somebody set goes to the server", () => {
     defines: { defaultValue: [] },
   };
   assert.deepEqual(explicitSettings((key) => set[key]), { check: "never", hints: false });
+});
+
+test("a bound on depth is a number of steps, or none", () => {
+  assert.deepEqual(["", " ", "1", " 500 "].map(stepsOf), [0, 0, 1, 500]);
+  assert.deepEqual(["0", "-1", "1.5", "1e3", "two", "99999999999999999999"].map(stepsOf), Array(6).fill(undefined));
 });
 
 test("every setting that the server reads is sent, and can be made", async () => {

@@ -63,7 +63,7 @@ pub struct SteerParams {
     /// The address of the model.
     #[cfg_attr(test, ts(type = "string"))]
     pub uri: lsp::Uri,
-    /// From now on, checks of the model do not go on from states so many steps away, or more; 0: whatever the depth.
+    /// From now on, checks of the model cut off runs after this many steps; 0: they do not.
     #[serde(rename = "maxDepth")]
     pub max_depth: u64,
 }

@@ -26,7 +26,7 @@ pub struct Status {
     /// Checks do not go on from states in which this is true.
     #[serde(rename = "leaveOut")]
     pub leave_out: Option<String>,
-    /// Checks do not go on from states so many steps away, or more.
+    /// Checks cut off runs after this many steps.
     #[serde(rename = "maxDepth")]
     pub max_depth: Option<u64>,
     /// Why the model cannot be checked as it is; the properties are then those from before.
