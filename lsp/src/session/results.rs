@@ -212,9 +212,10 @@ impl Results {
 
     fn put(&mut self, known: Known) {
         match self.known.iter_mut().find(|old| old.report.name == known.report.name) {
-            // A look that was stopped before it saw more than the one before teaches nothing.
+            // A look that was stopped before it saw more than the one before teaches nothing, but that it ended at a bound.
             Some(old) if !old.stale && old.meaning == known.meaning && known.is_open() => {
-                if old.is_open() && old.report.states <= known.report.states {
+                let ended = known.report.stopped == Some(Stopped::Depth);
+                if old.is_open() && (ended || old.report.states <= known.report.states) {
                     *old = Known { bound: old.bound, ..known };
                 }
             }

@@ -65,7 +65,7 @@ fn a_search_that_runs_keeps_to_a_bound_on_depth_and_begins_anew_without_it() {
 fn what_a_bound_left_undecided_is_decided_without_it() {
     let editor = Editor::new();
     let uri = uri("steered-before");
-    editor.open(&uri, "byte x;\n");
+    editor.open(&uri, "byte x; active proctype P() { x = 1 }\n");
     editor.settled(&uri, 1);
     steer(&editor, &uri, 50);
     editor.forget();
