@@ -30,8 +30,8 @@ fn settled(editor: &Editor, max: &Value) -> Value {
     let settled = editor.wait("the check", |message| {
         let params = &message["params"];
         let settled = message["method"] == "fabius/status" && params["running"].is_null();
-        let known = safety(params);
-        settled && params["maxDepth"] == *max && known["stale"] == false && !known["verdict"].is_null()
+        let is_known = |known: &Value| known["stale"] == false && !known["verdict"].is_null();
+        settled && params["maxDepth"] == *max && is_known(safety(params))
     });
     settled["params"].clone()
 }
