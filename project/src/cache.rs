@@ -84,16 +84,15 @@ impl Cache {
         settings: &Settings,
         context: &mut CheckContext<'_>,
     ) -> Outcome {
+        let is_steered = |context: &CheckContext<'_>| context.controls.is_some_and(Controls::is_steered);
+        let cache = cache.filter(|_| !is_steered(context));
         if let Some(known) = cache.and_then(|cache| cache.look_up(loaded, settings, context)) {
             return known;
         }
         let began = (context.now)();
         let outcome = check(loaded, settings, context);
         // What somebody changed while the search ran is not part of the question.
-        let steered = |controls: &Controls| {
-            controls.boundary().text().is_some() || controls.limits().is_some() || controls.last_bound().is_some()
-        };
-        if let Some(cache) = cache.filter(|_| !context.controls.is_some_and(steered)) {
+        if let Some(cache) = cache.filter(|_| !is_steered(context)) {
             let ended = Ended { took: (context.now)() - began, is_cut_short: context.cancel.requested().is_some() };
             cache.remember(loaded, settings, &outcome, ended);
         }

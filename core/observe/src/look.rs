@@ -92,6 +92,12 @@ impl Controls {
         *lock(&self.0.last_bound)
     }
 
+    /// Whether somebody changed what searches look at: what they find out answers another question then.
+    pub fn is_steered(&self) -> bool {
+        let is_bounded = lock(&self.0.depth).wanted.is_some() || self.boundary().text().is_some();
+        is_bounded || self.limits().is_some() || self.last_bound().is_some()
+    }
+
     /// Searches for violations cut off runs after this many steps, from their next look at the limits on; `None`: they do not. What a
     /// search left out under a smaller bound it does not make up for, which [`Event::LeftOut`](crate::Event::LeftOut) tells.
     pub fn bound_depth(&self, max: Option<u64>) {

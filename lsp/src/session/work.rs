@@ -94,13 +94,15 @@ fn check(
     let cache = if is_bounded { None } else { Cache::of_user() };
     // A proof is one in whichever order the states were looked at, and a violation is shown by a shortest run whichever is found first.
     let asked = Settings { delaying: None, ..settings.clone() };
-    let mut context = CheckContext { cancel, now: &|| clock.elapsed(), observe: &mut observe, controls: Some(controls) };
+    let mut context =
+        CheckContext { cancel, now: &|| clock.elapsed(), observe: &mut observe, controls: Some(controls) };
     if let Some(known) = cache.as_ref().and_then(|cache| cache.look_up(&loaded, &asked, &mut context)) {
         return known;
     }
     let began = clock.elapsed();
     let outcome = fabius_engine::check(&loaded, &settings, &mut context);
-    if let Some(cache) = &cache {
+    // A bound that was set meanwhile is not part of the question.
+    if let Some(cache) = cache.filter(|_| !controls.is_steered()) {
         let ended = Ended { took: clock.elapsed() - began, is_cut_short: cancel.requested().is_some() };
         cache.remember(&loaded, &asked, &outcome, ended);
     }

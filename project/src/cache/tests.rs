@@ -6,6 +6,7 @@ use fabius_engine::settings::ThreadCount;
 use fabius_engine::{Cycles, Delaying, Fairness, Order, load, suited};
 use fabius_testkit::generate::{self, claim, small};
 use fabius_testkit::scratch::Scratch;
+use std::cell::Cell;
 use std::fmt::Debug;
 
 /// Random models of each kind.
@@ -342,4 +343,27 @@ fn what_is_short_or_was_stopped_is_not_remembered() {
     let tried = Tried::new();
     tried.search(&loaded, &Settings { keep_going: true, ..settings });
     assert!(tried.entries().is_empty());
+}
+
+#[test]
+fn a_check_that_somebody_steers_neither_asks_nor_writes() {
+    let tried = Tried::new();
+    let settings = Settings { schedule: false, ..Settings::default() };
+    let loaded = read(DEADLOCK, &settings);
+    let clock = Cell::new(0);
+    let now = || {
+        clock.set(clock.get() + 1);
+        Duration::from_secs(clock.get())
+    };
+    let ask = |depth: Option<u64>| {
+        let (cancel, controls) = (Cancel::new(), Controls::new());
+        depth.into_iter().for_each(|max| controls.bound_depth(Some(max)));
+        let mut context = CheckContext { cancel: &cancel, now: &now, observe: &mut |_| {}, controls: Some(&controls) };
+        Cache::check(Some(&tried.cache), &loaded, &settings, &mut context).report.properties[0].clone()
+    };
+    assert_eq!((ask(Some(100)).verdict, tried.entries().len()), (Verdict::Violated, 0));
+    assert_eq!((ask(None).cached, tried.entries().len()), (None, 1));
+    assert!(ask(None).cached.is_some());
+    let bounded = ask(Some(1));
+    assert_eq!((bounded.cached, bounded.verdict), (None, Verdict::Undecided));
 }
