@@ -25,13 +25,13 @@ fn steer(editor: &Editor, uri: &str, max: u64) -> Value {
     editor.answer(editor.ask("fabius/steer", json!({ "uri": uri, "maxDepth": max })))["result"].clone()
 }
 
-/// What is told once nothing runs any more under this bound.
-fn settled(editor: &Editor, max: &Value) -> Value {
+/// What is told of this version once nothing runs any more under this bound.
+fn settled(editor: &Editor, version: i32, max: &Value) -> Value {
     let settled = editor.wait("the check", |message| {
         let params = &message["params"];
         let settled = message["method"] == "fabius/status" && params["running"].is_null();
         let is_known = |known: &Value| known["stale"] == false && !known["verdict"].is_null();
-        settled && params["maxDepth"] == *max && is_known(safety(params))
+        settled && params["version"] == version && params["maxDepth"] == *max && is_known(safety(params))
     });
     settled["params"].clone()
 }
@@ -49,7 +49,7 @@ fn a_search_that_runs_keeps_to_a_bound_on_depth_and_begins_anew_without_it() {
     editor.forget();
     let status = steer(&editor, &uri, 9);
     assert_eq!((&status["maxDepth"], &status["running"]["tier"]), (&json!(9), &json!("deep")), "it goes on: {status}");
-    let bounded = settled(&editor, &json!(9));
+    let bounded = settled(&editor, 1, &json!(9));
     let known = safety(&bounded);
     assert_eq!((&known["verdict"], &known["exhaustive"]), (&json!("undecided"), &json!(false)), "{known}");
     assert!(known["summary"].as_str().unwrap().contains("runs of 9 steps and more were cut off"), "{known}");
@@ -72,13 +72,13 @@ fn what_a_bound_left_undecided_is_decided_without_it() {
     editor.forget();
     editor.replace(&uri, 2, LATE);
     editor.save(&uri);
-    let bounded = settled(&editor, &json!(50));
+    let bounded = settled(&editor, 2, &json!(50));
     let known = safety(&bounded);
     assert_eq!((&known["verdict"], &known["exhaustive"]), (&json!("undecided"), &json!(false)), "{known}");
     assert!(known["summary"].as_str().unwrap().contains("runs of 50 steps and more were cut off"), "{known}");
     editor.forget();
     steer(&editor, &uri, 300);
-    assert_eq!(safety(&settled(&editor, &json!(300)))["verdict"], "violated");
+    assert_eq!(safety(&settled(&editor, 2, &json!(300)))["verdict"], "violated");
     // What is decided stays, whatever the bound.
     let status = steer(&editor, &uri, 5);
     assert_eq!((&safety(&status)["verdict"], &status["running"]), (&json!("violated"), &Value::Null), "{status}");
