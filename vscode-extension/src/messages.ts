@@ -267,7 +267,7 @@ export type CountedExecutions = {
 export type Coverage = {
   /** The number of states that were looked at. */
   states: number,
-  /** The number of transitions between them. */
+  /** The number of transitions that were listed. */
   transitions: number,
   /** Whether these are all. */
   exhaustive: boolean,

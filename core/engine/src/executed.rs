@@ -88,7 +88,11 @@ impl Executed {
         for step in self.steps.iter().filter(|step| step.is_merged) {
             match path(written, step) {
                 Some(path) => places.add_path(written, &path),
-                None => places.possible.extend(all_spans(written, step.process)),
+                None => {
+                    let process = written.processes.get(step.process.0 as usize);
+                    let statements = process.into_iter().flat_map(|process| &process.statements);
+                    places.possible.extend(statements.map(|statement| statement.span));
+                }
             }
         }
         places
@@ -134,16 +138,6 @@ fn edges(program: &Program) -> impl Iterator<Item = (EdgeId, &Edge)> {
 
 fn statement<'p>(program: &'p Program, edge: &Edge) -> &'p Statement {
     &program.process(edge.process).statements[edge.statement.0 as usize]
-}
-
-/// Where the statements of a process stand.
-fn all_spans(program: &Program, process: ProcessId) -> impl Iterator<Item = Span> {
-    program
-        .processes
-        .get(process.0 as usize)
-        .into_iter()
-        .flat_map(|process| &process.statements)
-        .map(|statement| statement.span)
 }
 
 /// Whether a step is never a fault; may say no too often.

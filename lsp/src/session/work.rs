@@ -92,24 +92,37 @@ fn check(
     };
     let settings = fabius_engine::suited(&loaded, &settings(job));
     let cache = if is_bounded { None } else { Cache::of_user() };
-    // A proof is one in whichever order the states were looked at, and a violation is shown by a shortest run whichever is found first.
-    let asked = Settings { delaying: None, ..settings.clone() };
     let mut context =
         CheckContext { cancel, now: &|| clock.elapsed(), observe: &mut observe, controls: Some(controls) };
-    if let Some(known) = cache.as_ref().and_then(|cache| cache.look_up(&loaded, &asked, &mut context)) {
-        return known;
+    let in_this_order = settings.delaying.is_some().then(|| settings.clone());
+    for question in std::iter::once(in_any_order(&settings)).chain(in_this_order) {
+        if let Some(known) = cache.as_ref().and_then(|cache| cache.look_up(&loaded, &question, &mut context)) {
+            return known;
+        }
     }
     let began = clock.elapsed();
     let outcome = fabius_engine::check(&loaded, &settings, &mut context);
     // A bound that was set meanwhile is not part of the question.
     if let Some(cache) = cache.filter(|_| !controls.is_steered()) {
         let ended = Ended { took: clock.elapsed() - began, is_cut_short: cancel.requested().is_some() };
-        cache.remember(&loaded, &asked, &outcome, ended);
+        cache.remember(&loaded, &question(&settings, &outcome), &outcome, ended);
     }
     if let Some(round) = untold_round {
         event_sink(CheckEvent { run, what: CheckEventKind::Event(Box::new(round)) });
     }
     outcome
+}
+
+/// The same question, in whichever order the states are looked at.
+fn in_any_order(settings: &Settings) -> Settings {
+    Settings { delaying: None, ..settings.clone() }
+}
+
+/// The question that an outcome answers. A proof is one in any order, and a shortest run is one; another run is what a search in
+/// the order of delays shows, and others may show a shorter one.
+fn question(settings: &Settings, outcome: &Outcome) -> Settings {
+    let mut violations = outcome.report.properties.iter().flat_map(|property| &property.violations);
+    if violations.all(|violation| violation.shortest) { in_any_order(settings) } else { settings.clone() }
 }
 
 /// Looks for a schedule that avoids the violation that was found, and writes it into the text where that is possible.
@@ -136,4 +149,31 @@ fn co_reachable(job: &Job, lines: &[Line], cancel: &Cancel) -> Option<CoReachabi
 
 fn limits(job: &Job, states_max: u64) -> Limits {
     Limits { states_max: Some(states_max), memory_bytes_max: Some(memory_max(job)), ..Limits::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fabius_engine::{Delaying, load};
+
+    #[test]
+    fn a_run_that_may_not_be_a_shortest_answers_for_its_order_only() {
+        let text = "byte x;\nactive [2] proctype P() { x++; x++; assert(x < 4) }\n";
+        let asked = |clarify_transitions_max| Settings {
+            delaying: Some(Delaying { shows_shortest: true, ..Delaying::default() }),
+            clarify_transitions_max,
+            schedule: false,
+            ..Settings::default()
+        };
+        let answered = |settings: &Settings, text: &str| {
+            let loaded = load("m.pml", text.to_owned(), &[], &mut |_, _| None, settings);
+            let mut context =
+                CheckContext { cancel: &Cancel::new(), now: &|| Duration::ZERO, observe: &mut |_| {}, controls: None };
+            question(settings, &fabius_engine::check(&loaded, settings, &mut context))
+        };
+        let (thorough, hasty) = (asked(Settings::default().clarify_transitions_max), asked(0));
+        assert_eq!(answered(&thorough, text), in_any_order(&thorough));
+        assert_eq!(answered(&hasty, text), hasty);
+        assert_eq!(answered(&hasty, &text.replace("x < 4", "x < 9")), in_any_order(&hasty), "it is proved");
+    }
 }

@@ -24,10 +24,11 @@ function percentage(part: number, whole: number): string {
 /** The statements that some transition executes; a tenth as often as the hottest one is half as hot. */
 export function heat({ states, transitions, exhaustive, statements }: Coverage): Heat[] {
   const most = Math.max(1, ...statements.map((one) => one.transitions));
-  const within = `${exhaustive ? "all" : "the first"} ${counted(states, "state")}`;
+  // Not each of the first states was looked at, where there are more.
+  const within = exhaustive ? `of all ${counted(states, "state")}` : `in a search of the first ${counted(states, "state")}`;
   return statements.filter((one) => one.transitions > 0).map(({ range, transitions: count }) => {
     const level = LEVELS[Math.min(3, Math.round(3 * Math.sqrt(count / most)))] ?? 1;
     const share = `${grouped(count)} of ${counted(transitions, "transition")} (${percentage(count, transitions)})`;
-    return { range, level, hover: `Executed in ${share} from ${within}.` };
+    return { range, level, hover: `Executed in ${share} ${within}.` };
   });
 }

@@ -273,7 +273,7 @@ async function heat(api: Api): Promise<void> {
   await shown([]);
   await vscode.commands.executeCommand("fabius.toggleHeat", uri);
   await shown([["n < 9", 4], ["n++", 4], ["else", 2], ["x = 1", 2]]);
-  assert.match(api.decorations.heatIn(uri)[0]?.hover ?? "", /^Executed in 9 of \d+ transitions \(\d+ %\) from all \d+ states\.$/);
+  assert.match(api.decorations.heatIn(uri)[0]?.hover ?? "", /^Executed in 9 of \d+ transitions \(\d+ %\) of all \d+ states\.$/);
   const edit = new vscode.WorkspaceEdit();
   edit.replace(uri, new vscode.Range(1, 34, 1, 35), "8");
   await vscode.workspace.applyEdit(edit);

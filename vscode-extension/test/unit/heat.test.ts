@@ -10,13 +10,13 @@ test("statements are as hot as they are executed often, and cold ones are not to
   const statements = [statement(0, 1), statement(1, 0), statement(2, 2_000), statement(3, 200), statement(4, 900)];
   const shown = heat({ states: 1_500, transitions: 4_000, exhaustive: true, statements });
   assert.deepEqual(shown.map(({ range: { start }, level }) => [start.line, level]), [[0, 1], [2, 4], [3, 2], [4, 3]]);
-  assert.equal(shown[1]?.hover, `Executed in ${grouped(2_000)} of ${grouped(4_000)} transitions (50 %) from all ${grouped(1_500)} states.`);
+  assert.equal(shown[1]?.hover, `Executed in ${grouped(2_000)} of ${grouped(4_000)} transitions (50 %) of all ${grouped(1_500)} states.`);
   assert.match(shown[0]?.hover ?? "", /^Executed in 1 of .* \(less than 1 %\)/);
 });
 
 test("what was seen of some states is not said of all", () => {
   const shown = heat({ states: 50_000, transitions: 10, exhaustive: false, statements: [statement(0, 10)] });
-  assert.match(shown[0]?.hover ?? "", /\(100 %\) from the first /);
+  assert.match(shown[0]?.hover ?? "", /\(100 %\) in a search of the first /);
 });
 
 test("no statement was executed", () => {

@@ -101,7 +101,7 @@ pub struct StepMark {
 pub struct Coverage {
     /// The number of states that were looked at.
     pub states: u64,
-    /// The number of transitions between them.
+    /// The number of transitions that were listed.
     pub transitions: u64,
     /// Whether these are all.
     pub exhaustive: bool,
