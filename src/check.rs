@@ -14,7 +14,7 @@ use fabius_project::cache::{Cache, Ended};
 use fabius_project::defines::definition;
 use fabius_project::{Flags, Project, files};
 use fabius_supervise::memory::{self, Duties};
-use fabius_supervise::{Timer, Unfinished, Voice};
+use fabius_supervise::{Unfinished, Voice, Waiting};
 use std::cell::RefCell;
 use std::io::Write as _;
 use std::panic::{self, AssertUnwindSafe};
@@ -32,7 +32,8 @@ static PANIC: Mutex<String> = Mutex::new(String::new());
 pub fn run(args: &Check) -> u8 {
     // A violation that is known must not hide a new one.
     let args = &Check { keep_going: args.keep_going || args.baseline.is_used(), ..args.clone() };
-    let interrupts = Interrupts::listen();
+    // They are listened to once a check has taken a moment: a thread for that takes as long as a small check.
+    let interrupts = Interrupts::default();
     let mut settings = settings(args);
     if let Err(why) = refuse(args) {
         let _ = writeln!(anstream::stderr(), "error: {why}");
@@ -106,7 +107,6 @@ fn check_in_time(
     interrupts.watch(&cancel);
     so_far.begin(&path.display().to_string());
     guard_memory(args, &cancel, so_far);
-    let _timer = Timer::start(args.timeout, &cancel);
     reporter.begin(&voice);
     let job = Job {
         path: path.to_path_buf(),
@@ -115,7 +115,9 @@ fn check_in_time(
         cancel: cancel.clone(),
         so_far: so_far.clone(),
     };
-    let checked = fabius_supervise::run(&cancel, &voice, settings.threads.most(), move |result| {
+    let waiting = Waiting { allowed: args.timeout, look: &mut || interrupts.begin() };
+    let threads = settings.threads.most();
+    let checked = fabius_supervise::run_meanwhile(&cancel, &voice, threads, waiting, move |result| {
         let checked = panic::catch_unwind(AssertUnwindSafe(|| job.check(&mut reporter)));
         let (code, rest) = checked.unwrap_or_else(|_| {
             reporter.crashed(&job.path, &PANIC.lock().unwrap_or_else(PoisonError::into_inner));

@@ -85,6 +85,7 @@ fn guard_memory(on_terminal: bool) {
     };
     let (stop, over) = (Box::new(fabius_supervise::work::exhaust_all), Box::new(fabius_supervise::work::is_idle));
     memory::guard(memory::available_bytes(), Duties { stop, over, last_word: Box::new(last_word) });
+    memory::start_guardian();
 }
 
 fn run(cli: Cli) -> u8 {

@@ -14,6 +14,8 @@ pub struct Interrupts(Arc<Mutex<Pressed>>);
 
 #[derive(Default)]
 struct Pressed {
+    /// Somebody listens.
+    is_heard: bool,
     times: u32,
     working: Vec<Cancel>,
 }
@@ -22,7 +24,16 @@ impl Interrupts {
     /// Listens from now on: the first Ctrl-C asks the work to stop, the second ends the program.
     pub fn listen() -> Self {
         let interrupts = Self::default();
-        let shared = interrupts.clone();
+        interrupts.begin();
+        interrupts
+    }
+
+    /// Begins to listen, unless somebody does already. Until then Ctrl-C ends the program: right for work that has just begun.
+    pub fn begin(&self) {
+        if std::mem::replace(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner).is_heard, true) {
+            return;
+        }
+        let shared = self.clone();
         // Without a handler Ctrl-C ends the program at once, which is no reason not to start.
         let _ = ctrlc::set_handler(move || {
             if shared.press() > 1 {
@@ -30,7 +41,6 @@ impl Interrupts {
                 process::exit(EXIT_INTERRUPTED);
             }
         });
-        interrupts
     }
 
     /// Sends the first Ctrl-C, if there was one or will be one, to this work.

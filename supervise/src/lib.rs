@@ -16,4 +16,4 @@ mod timer;
 
 pub use clock::Clock;
 pub use timer::Timer;
-pub use work::{STACK_BYTES, Task, Unfinished, Voice, begin, run};
+pub use work::{STACK_BYTES, Task, Unfinished, Voice, Waiting, begin, run, run_meanwhile};

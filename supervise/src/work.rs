@@ -139,7 +139,9 @@ pub fn begin<T: Send + 'static>(
         }
         let _timer = Timer::by(&task.clock, task.allowed, &task.cancel);
         let cores = thread::available_parallelism().map_or(1, usize::from);
-        let done = run_named(task.name, &task.cancel, &task.voice, cores, move |result| {
+        // The clock of the task may stand still, which a timer of its own knows about.
+        let waiting = Waiting { allowed: None, look: &mut || {} };
+        let done = run_named(task.name, &task.cancel, &task.voice, cores, waiting, move |result| {
             let _ = result.send(work());
         });
         tell(done.map_err(Unfinished::Abandoned));
@@ -188,7 +190,29 @@ pub fn run<T: Send + 'static>(
     threads: usize,
     work: impl FnOnce(Sender<T>) + Send + 'static,
 ) -> Result<T, StopReason> {
-    run_named("check", cancel, voice, threads, work)
+    run_named("check", cancel, voice, threads, Waiting { allowed: None, look: &mut || {} }, work)
+}
+
+/// What whoever waits for work does meanwhile; a thread for each would cost more than a short piece of work does.
+pub struct Waiting<'a> {
+    /// Tells the work that its time is used up, after so long.
+    pub allowed: Option<Duration>,
+    /// Called every 20 milliseconds.
+    pub look: &'a mut dyn FnMut(),
+}
+
+/// As [`run`], and does something while it waits.
+///
+/// # Errors
+/// Why the work should have stopped, if it did not.
+pub fn run_meanwhile<T: Send + 'static>(
+    cancel: &Cancel,
+    voice: &Voice,
+    threads: usize,
+    waiting: Waiting<'_>,
+    work: impl FnOnce(Sender<T>) + Send + 'static,
+) -> Result<T, StopReason> {
+    run_named("check", cancel, voice, threads, waiting, work)
 }
 
 fn run_named<T: Send + 'static>(
@@ -196,8 +220,13 @@ fn run_named<T: Send + 'static>(
     cancel: &Cancel,
     voice: &Voice,
     threads: usize,
+    waiting: Waiting<'_>,
     work: impl FnOnce(Sender<T>) + Send + 'static,
 ) -> Result<T, StopReason> {
+    let began = Instant::now();
+    if waiting.allowed == Some(Duration::ZERO) {
+        cancel.time_out();
+    }
     let _listed = Listed::new(cancel);
     let (result, results) = mpsc::channel();
     let ending = Ending(voice.clone());
@@ -218,14 +247,20 @@ fn run_named<T: Send + 'static>(
         return Err(StopReason::Exhausted);
     }
     drop(work);
-    let began = Instant::now();
     let mut asked: Option<Asked> = None;
     loop {
-        match results.recv_timeout(PAUSE) {
+        let left = waiting.allowed.map(|allowed| allowed.saturating_sub(began.elapsed()));
+        match results.recv_timeout(left.filter(|left| !left.is_zero()).map_or(PAUSE, |left| left.min(PAUSE))) {
             Ok(result) => return Ok(result),
             Err(RecvTimeoutError::Disconnected) => return Err(StopReason::Cancelled),
-            Err(RecvTimeoutError::Timeout) => memory::look(),
+            Err(RecvTimeoutError::Timeout) => {}
         }
+        if waiting.allowed.is_some_and(|allowed| allowed <= began.elapsed()) {
+            cancel.time_out();
+        }
+        memory::start_guardian();
+        memory::look();
+        (waiting.look)();
         let Some(reason) = cancel.requested() else { continue };
         let given = if reason == StopReason::Timeout { began.elapsed() } else { Duration::ZERO };
         let asked = asked.get_or_insert_with(|| Asked::now(GRACE.max(given / GRACE_SHARE)));
@@ -283,6 +318,32 @@ mod tests {
             let _ = result.send(7);
         });
         assert_eq!(answer, Ok(7));
+    }
+
+    #[test]
+    fn whoever_waits_counts_the_time_and_looks_after_other_things() {
+        let (cancel, mut looks) = (Cancel::new(), 0);
+        let asked = cancel.clone();
+        let waiting = Waiting { allowed: Some(3 * PAUSE), look: &mut || looks += 1 };
+        let why = run_meanwhile(&cancel, &Voice::default(), 1, waiting, move |result| {
+            while asked.requested().is_none() {
+                thread::yield_now();
+            }
+            let _ = result.send(asked.requested());
+        });
+        assert_eq!(why, Ok(Some(StopReason::Timeout)));
+        assert!(2 <= looks, "{looks}");
+    }
+
+    #[test]
+    fn work_that_has_no_time_is_told_so_before_it_begins() {
+        let cancel = Cancel::new();
+        let asked = cancel.clone();
+        let waiting = Waiting { allowed: Some(Duration::ZERO), look: &mut || {} };
+        let why = run_meanwhile(&cancel, &Voice::default(), 1, waiting, move |result| {
+            let _ = result.send(asked.requested());
+        });
+        assert_eq!(why, Ok(Some(StopReason::Timeout)));
     }
 
     #[test]

@@ -39,6 +39,8 @@ static FOR_LAST_WORD: Reserve = Reserve::none();
 static SHORT: AtomicBool = AtomicBool::new(false);
 /// An allocation failed again: nothing can go on.
 static EXHAUSTED: AtomicBool = AtomicBool::new(false);
+/// Somebody wants to be told.
+static GUARDED: AtomicBool = AtomicBool::new(false);
 /// Who waits for either.
 static GUARDIAN: OnceLock<Thread> = OnceLock::new();
 /// What the guardian does.
@@ -47,6 +49,8 @@ static DUTIES: Mutex<Option<Duties>> = Mutex::new(None);
 thread_local! {
     /// This is the guardian: its own allocations that fail end the program.
     static IS_GUARDIAN: Cell<bool> = const { Cell::new(false) };
+    /// This thread begins the guardian once it waits for work; until then nobody would wake it if it slept.
+    static IS_GUARDIAN_TO_BE: Cell<bool> = const { Cell::new(false) };
 }
 
 /// What is to be done when memory is short.
@@ -93,18 +97,37 @@ impl Reserve {
     }
 }
 
-/// Sets memory aside and says who is to be told when it is needed. Called before each piece of work, by one thread.
+/// Sets memory aside and says who is to be told when it is needed. Called before each piece of work, by one thread. The guardian who
+/// tells them begins [by itself](start_guardian) once somebody [waits](crate::run) for work: a short piece of work does without.
 pub fn guard(available_bytes: u64, duties: Duties) {
     *DUTIES.lock().unwrap_or_else(PoisonError::into_inner) = Some(duties);
+    IS_GUARDIAN_TO_BE.set(true);
+    GUARDED.store(true, Ordering::Release);
     SHORT.store(false, Ordering::Release);
     FOR_LAST_WORD.fill(LAST_RESERVE_BYTES);
     let bytes = (available_bytes / WORK_RESERVE_SHARE).min(WORK_RESERVE_BYTES_MAX);
     FOR_WORK.fill(usize::try_from(bytes).unwrap_or(0));
-    if GUARDIAN.get().is_none()
-        && let Ok(guardian) = thread::Builder::new().spawn(keep_guard)
-    {
-        let _ = GUARDIAN.set(guardian.thread().clone());
+}
+
+/// Begins to wait for memory to be short, unless somebody does already, or nobody wants to know.
+pub fn start_guardian() {
+    let duties = DUTIES.lock().unwrap_or_else(PoisonError::into_inner);
+    if duties.is_none() || GUARDIAN.get().is_some() {
+        return;
     }
+    match thread::Builder::new().spawn(keep_guard) {
+        Ok(guardian) => {
+            let _ = GUARDIAN.set(guardian.thread().clone());
+        }
+        Err(_) if EXHAUSTED.load(Ordering::Acquire) => say_last_word(duties.as_ref()),
+        Err(_) => {}
+    }
+}
+
+/// Ends the program, since nothing can go on.
+fn say_last_word(duties: Option<&Duties>) -> ! {
+    let code = duties.map_or(EXIT_UNDECIDED, |duties| (duties.last_word)());
+    std::process::exit(i32::from(code));
 }
 
 /// Waits until memory is short, and then until there is none.
@@ -114,11 +137,7 @@ fn keep_guard() {
     loop {
         let short = SHORT.load(Ordering::Acquire);
         if EXHAUSTED.load(Ordering::Acquire) {
-            let code = match DUTIES.lock().unwrap_or_else(PoisonError::into_inner).as_ref() {
-                Some(duties) => (duties.last_word)(),
-                None => EXIT_UNDECIDED,
-            };
-            std::process::exit(i32::from(code));
+            say_last_word(DUTIES.lock().unwrap_or_else(PoisonError::into_inner).as_ref());
         }
         if short
             && !stopped
@@ -144,21 +163,24 @@ fn keep_guard() {
 /// Tries an allocation that failed again, with the memory that was set aside.
 #[cold]
 fn again(allocate: &dyn Fn() -> *mut u8) -> *mut u8 {
-    let Some(guardian) = GUARDIAN.get() else { return ptr::null_mut() };
+    if !GUARDED.load(Ordering::Acquire) {
+        return ptr::null_mut();
+    }
     SHORT.store(true, Ordering::Release);
-    guardian.unpark();
+    let wake_guardian = || GUARDIAN.get().into_iter().for_each(Thread::unpark);
+    wake_guardian();
     if FOR_WORK.give_back() {
         let memory = allocate();
         if !memory.is_null() {
             return memory;
         }
     }
-    if IS_GUARDIAN.get() {
+    if IS_GUARDIAN.get() || GUARDIAN.get().is_none() && IS_GUARDIAN_TO_BE.get() {
         return if FOR_LAST_WORD.give_back() { allocate() } else { ptr::null_mut() };
     }
     FOR_LAST_WORD.give_back();
     EXHAUSTED.store(true, Ordering::Release);
-    guardian.unpark();
+    wake_guardian();
     loop {
         thread::sleep(Duration::from_secs(1));
     }

@@ -4,7 +4,7 @@ mod guard;
 mod limit;
 mod watch;
 
-pub use guard::{Duties, Guarded, guard};
+pub use guard::{Duties, Guarded, guard, start_guardian};
 pub use limit::{available_bytes, default_bytes};
 pub use watch::Watch;
 pub(crate) use watch::{PAUSE, attended, look};
