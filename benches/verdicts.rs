@@ -134,26 +134,31 @@ fn timed(asked: &Command, limit: u32) -> Option<Ended> {
     Some(Ended { seconds, code, printed: String::from_utf8_lossy(&bytes).into_owned() })
 }
 
-/// What Fabius says in JSON when it is asked with these options, and the CPU time that it needed; `limit` is in seconds.
-fn check(model: &Path, options: &[&str], limit: u32) -> Option<(f64, Value)> {
+/// Asks Fabius for a model with these options; each property may take `limit` seconds of CPU time together.
+fn check(model: &Path, options: &[&str], limit: u32) -> Option<Ended> {
     // Its own limit is one of time on the wall, which passes faster where others work as well.
     let mut check = Command::new(env!("CARGO_BIN_EXE_fabius"));
-    check.args(["check", "--json", "--timeout", &format!("{}s", 3 * limit)]).args(options).arg(model);
-    let Ended { seconds, printed, .. } = timed(check.current_dir(model.parent()?), 4 * limit)?;
-    Some((seconds, serde_json::from_str(&printed).ok()?))
+    check.args(["check", "--timeout", &format!("{}s", 3 * limit)]).args(options).arg(model);
+    timed(check.current_dir(model.parent()?), 4 * limit)
 }
 
-/// Fabius with everything that it does if it is not told otherwise, and without a look for a schedule, which nobody asks of Spin; and
-/// what has to be asked of Spin for the same verdicts. Nothing for a model that Fabius does not accept.
+/// What Fabius says of the properties of a model.
+fn properties(model: &Path, options: &[&str], limit: u32) -> Option<Vec<Value>> {
+    let told = check(model, &[options, &["--json"]].concat(), limit)?.printed;
+    serde_json::from_str::<Value>(&told).ok()?["properties"].as_array().cloned()
+}
+
+/// Fabius with everything that it does if it is not told otherwise, and without a look for a schedule, which nobody asks of Spin, as
+/// people see it: in text; and what has to be asked of Spin for the same verdicts. Nothing for a model that Fabius does not accept.
 fn fabius(model: &Path, limit: u32) -> Option<([Needed; 2], Vec<Question>)> {
-    let properties = |report: &Value| report["properties"].as_array().cloned();
-    let asked = properties(&check(model, &["--max-states", "1", "--no-schedule"], limit)?.1)?;
+    let asked = properties(model, &["--max-states", "1", "--no-schedule"], limit)?;
     // Spin may use as much for each.
     let limit = limit * asked.len().max(1) as u32;
+    let told = properties(model, &["--no-schedule"], limit)?;
+    let is_told = told.iter().all(|property| property["verdict"] != "undecided");
     let needed = |options: &[&str]| {
-        let (seconds, report) = check(model, options, limit)?;
-        let all = properties(&report)?.iter().all(|property| property["verdict"] != "undecided");
-        Some(Needed { seconds, decided: seconds < f64::from(limit) && all })
+        let seconds = check(model, options, limit)?.seconds;
+        Some(Needed { seconds, decided: seconds < f64::from(limit) && is_told })
     };
     let both = [needed(&[])?, needed(&["--no-schedule"])?];
     let mut questions: Vec<Question> = asked.iter().filter_map(question).collect();

@@ -11,16 +11,18 @@ use fabius_search::{self as search, Completeness, Near, ProcessSet, Statistics, 
 
 type Run = FoundCycle<Move, Fault>;
 
-/// After the search for a shortest run was cut short, this part of the work that it was worth is done once more near the run that is known.
-const SHARE: u64 = 2;
-
 /// In a run with at least this many steps, shortcuts are looked for …
 const LONG_STEPS: u64 = 200;
 /// … with one part of that work.
 const SHORTCUTS_SHARE: u64 = 2;
 
-/// Looks for a shorter run near the one found to the violation with a key, for which a search of everything was given this many
-/// transitions; what is known of shorter ones then.
+/// Before a path with at least this many steps is searched, …
+const LONG_PATH: usize = 10_000;
+/// … this part of it is: where that has no shortcuts, the rest has none either, as a rule.
+const PROBE_SHARE: usize = 8;
+
+/// Looks for a shorter run near the one found to the violation with a key, where a search of everything was cut short, with this many
+/// transitions or more; what is known of shorter ones then.
 pub(crate) fn run_near(
     task: &Task<'_>,
     machine: &mut SearchedMachine,
@@ -29,7 +31,7 @@ pub(crate) fn run_near(
     transitions: u64,
     context: &mut CheckContext<'_>,
 ) -> (Option<Found>, Shorter) {
-    let budget = Budget::new(task.settings.clarify_near(transitions / SHARE, found.path.len()), machine);
+    let budget = Budget::new(task.settings.clarify_near(transitions, found.path.len()), machine);
     let mut looking = Looking { task, budget, context };
     let (shorter, is_shortest) = looking.near(machine, found.path.clone(), |looking, near, best| {
         let Looking { task, budget, context } = looking;
@@ -63,7 +65,7 @@ pub(crate) fn infinite_run_near(
     transitions: u64,
     context: &mut CheckContext<'_>,
 ) -> (Option<Run>, bool) {
-    let budget = Budget::new(task.settings.clarify_near(transitions / SHARE, path_of(found).len()), machine);
+    let budget = Budget::new(task.settings.clarify_near(transitions, path_of(found).len()), machine);
     let mut looking = Looking { task, budget, context };
     let cut = looking.cut(machine, goal, found);
     let known = cut.as_ref().unwrap_or(found);
@@ -130,14 +132,11 @@ impl Looking<'_, '_, '_> {
         mut search: impl FnMut(&mut Self, &mut Near<'_, SearchedMachine>, &[Move]) -> Searched<T>,
     ) -> (Option<T>, bool) {
         let mut best = None;
+        if LONG_PATH <= path.len() && !self.has_shortcuts(machine, &path[..path.len() / PROBE_SHARE]) {
+            return (None, false);
+        }
         for radius in 0.. {
-            let mut observer = EngineObserver::new(self.task, self.context, Goal::ShorterRun, machine.places(), None);
-            observer = observer.within(&self.budget);
-            let (settings, mut statistics) = (settings(self.task, &observer, StopAt::First, 0), Statistics::default());
-            let around = (path.iter().copied(), radius);
-            let near = Near::around(&mut *machine, around, &mut observer, &settings, &mut statistics);
-            self.budget.spend(listed(&statistics));
-            let Some(mut near) = near else { break };
+            let Some(mut near) = self.around(machine, &path, radius) else { break };
             let searched = search(self, &mut near, &path);
             let (sees_all, is_shortest) = (!near.was_left(), searched.is_proved && !near.was_left());
             if let Some((found, its_path)) = searched.shorter {
@@ -152,6 +151,34 @@ impl Looking<'_, '_, '_> {
             }
         }
         (best, false)
+    }
+
+    /// Whether some state on a path can be reached from an earlier one with fewer steps, as far as can be found out.
+    fn has_shortcuts(&mut self, machine: &mut SearchedMachine, path: &[Move]) -> bool {
+        let Some(mut near) = self.around(machine, path, 0) else { return false };
+        let observer = EngineObserver::new(self.task, self.context, Goal::ShorterRun, near.inner().places(), None);
+        let mut observer = observer.within(&self.budget);
+        let settings = settings(self.task, &observer, StopAt::Never, near.memory_bytes());
+        let outcome = search::breadth_first(&mut near, &mut TreeStore::new(), &mut observer, &settings);
+        self.budget.spend(listed(&outcome.statistics));
+        // Each state on a path without shortcuts is one step further away.
+        outcome.statistics.depth + 1 < outcome.statistics.states
+    }
+
+    /// The states near a path, if the budget suffices to find them.
+    fn around<'m>(
+        &mut self,
+        machine: &'m mut SearchedMachine,
+        path: &[Move],
+        radius: u32,
+    ) -> Option<Near<'m, SearchedMachine>> {
+        let observer = EngineObserver::new(self.task, self.context, Goal::ShorterRun, machine.places(), None);
+        let mut observer = observer.within(&self.budget);
+        let (settings, mut statistics) = (settings(self.task, &observer, StopAt::First, 0), Statistics::default());
+        let around = (path.iter().copied(), radius);
+        let near = Near::around(machine, around, &mut observer, &settings, &mut statistics);
+        self.budget.spend(listed(&statistics));
+        near
     }
 }
 

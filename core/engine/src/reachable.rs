@@ -171,7 +171,8 @@ pub(crate) fn shortest(
         return Either { shorter: None, found: Found { shorter: Shorter::None, ..found } };
     }
     let limits = Limits { depth_max: None, ..task.settings.limits };
-    let budget = Budget::new(task.settings.clarify_transitions(work), machine);
+    let clarity = task.settings.clarity(work);
+    let budget = Budget::new(clarity.everywhere, machine);
     let (sought, stop_at) = if work < ALONE_TRANSITIONS { (Some(key), StopAt::Never) } else { (None, StopAt::First) };
     let engine_observer =
         EngineObserver::new(task, context, Goal::ShorterRun, machine.places(), sought).within(&budget);
@@ -188,8 +189,7 @@ pub(crate) fn shortest(
             Either { shorter: Some(shorter), found }
         }
         None => {
-            let transitions = task.settings.clarify_transitions(work);
-            let (shorter, known) = run_near(task, machine, &found, key, transitions, context);
+            let (shorter, known) = run_near(task, machine, &found, key, clarity.near, context);
             match shorter {
                 Some(shorter) => Either { shorter: Some(Found { shorter: known, ..shorter }), found },
                 None => Either { shorter: None, found: Found { shorter: known, ..found } },

@@ -117,9 +117,9 @@ fn infinite(
     let outcome = explored.outcome;
     let (statistics, completeness) = (outcome.statistics, outcome.completeness);
     let cut = machine.cut_runs().sentence(&target.program, &task.loaded.map);
-    let budget = task.settings.clarify_infinite_transitions(statistics.transitions());
+    let clarity = task.settings.clarity_of_infinite(statistics.transitions());
     let found = outcome.into_first().map(|found| {
-        let (shorter, _) = shortest(task, query.goal, &mut machine, &found, budget, context);
+        let (shorter, _) = shortest(task, query.goal, &mut machine, &found, clarity, context);
         let mut found = Found::of_cycle(&query, shorter.unwrap_or(found), None);
         if let ErrorKind::Loop(start, _) = &mut found.wrong {
             *start += path.len();

@@ -11,7 +11,7 @@ use fabius_search::cycle::{self, CycleQuestion, Found as FoundCycle, ShortestBou
 use fabius_search::{self as search, Completeness, ProcessSet, StopAt, TreeStore};
 use fabius_task::query::LivenessQuery;
 use fabius_task::report::PropertyReport;
-use fabius_task::settings::{Fairness, Order};
+use fabius_task::settings::{Clarity, Fairness, Order};
 use fabius_witness::RunFairness;
 
 /// A first look stores so few states, …
@@ -52,12 +52,13 @@ pub(crate) fn add_shortest(
     }
     let PropertyReport { transitions, threads, .. } = checked.report;
     let found_with = if threads < 2 { transitions } else { transitions.max(FOUND_TOGETHER_MIN) };
-    let budget = task.settings.clarify_infinite_transitions(found_with);
-    let fair_runs = fair_runs(task, query, machine, budget / FAIR_SHARE, context).unwrap_or_else(|failure| {
-        checked.failure.get_or_insert(failure);
-        FairRuns::NotAsked
-    });
-    let (other, shorter) = shortest(task, query.goal, machine, &found, budget, context);
+    let clarity = task.settings.clarity_of_infinite(found_with);
+    let fair_runs =
+        fair_runs(task, query, machine, clarity.everywhere / FAIR_SHARE, context).unwrap_or_else(|failure| {
+            checked.failure.get_or_insert(failure);
+            FairRuns::NotAsked
+        });
+    let (other, shorter) = shortest(task, query.goal, machine, &found, clarity, context);
     let described = |run, shorter| Found { fair_runs, shorter, ..Found::of_cycle(query, run, written.clone()) };
     let is_other = other.is_some();
     let found = described(found, if is_other { Shorter::NotAsked } else { shorter });
@@ -75,7 +76,7 @@ pub(crate) fn shortest(
     goal: cycle::Goal,
     machine: &mut SearchedMachine,
     found: &Run,
-    transitions: u64,
+    clarity: Clarity,
     context: &mut CheckContext<'_>,
 ) -> (Option<Run>, Shorter) {
     let steps = length(found);
@@ -85,7 +86,7 @@ pub(crate) fn shortest(
     if steps == 0 {
         return (None, Shorter::None);
     }
-    let budget = Budget::new(transitions, machine);
+    let budget = Budget::new(clarity.everywhere, machine);
     let mut shortening = Shortening { task, goal, machine, context, budget, best: steps, found: None };
     let proved = shortening.look(&ProcessSet::EMPTY, steps + 1, Some(STATES_SOON)) || {
         shortening.look_without_some(processes(found));
@@ -96,7 +97,7 @@ pub(crate) fn shortest(
     }
     let Shortening { machine, context, found: shorter, .. } = shortening;
     let best = shorter.as_ref().unwrap_or(found);
-    let (nearer, is_shortest) = infinite_run_near(task, goal, machine, best, transitions, context);
+    let (nearer, is_shortest) = infinite_run_near(task, goal, machine, best, clarity.near, context);
     (nearer.or(shorter), if is_shortest { Shorter::None } else { Shorter::CutShort })
 }
 

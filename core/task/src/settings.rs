@@ -24,16 +24,32 @@ pub const WHOLE_STATES_MAX: u64 = 10_000;
 /// This many transitions are listed to make a violation clearer, unless somebody chose otherwise: with small states that is
 /// about two seconds of one processor.
 pub const CLARIFY_TRANSITIONS_MAX: u64 = 1_500_000;
-/// A violation is made clearer with at most this many times the work of the search that found it, …
-const CLARIFY_FACTOR: u64 = 15;
-/// … and this many transitions more: no model is known on which more of them showed a shorter run after a short search.
+/// A shortest run is looked for among all with at most this many times the work of the search that found one, and near that one
+/// with as much once more; …
+const CLARIFY_FACTOR: u64 = 8;
+/// … and with this many transitions more, near the run half as many: no model is known on which more of them showed a shorter run
+/// after a short search.
 const CLARIFY_BESIDE: u64 = 100_000;
-/// The same for an infinite run, where several searches share them: for one with fewer steps, and for fair ones.
+/// The same for an infinite run, where several searches share them: for one with fewer steps, and for fair ones. No model is known on
+/// which more of the former showed a shorter run.
+const CLARIFY_INFINITE_FACTOR: u64 = 2;
+/// See [`CLARIFY_INFINITE_FACTOR`].
 const CLARIFY_INFINITE_BESIDE: u64 = 300_000;
+/// What is worth so much for a search of everything is worth one part of that near a run.
+const CLARIFY_NEAR_SHARE: u64 = 2;
 
 /// For each step of a run that is found, this many transitions may be listed near it: fewer do not suffice to walk a very long one and
 /// to look around.
 const CLARIFY_PER_STEP: u64 = 4;
+
+/// How many transitions may be listed to make a violation clearer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Clarity {
+    /// Among all states.
+    pub everywhere: u64,
+    /// Then, if that was not enough, near the run that was found.
+    pub near: u64,
+}
 
 /// Everything a person may choose; [`Settings::default`] is what they get without flags.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -88,7 +104,7 @@ pub struct Settings {
     /// How much a search may use.
     pub limits: Limits,
     /// How many transitions may be listed at most to find a shorter run to a violation; those of large states count more than
-    /// once. A search that was soon over is worth less ([`Settings::clarify_transitions`]).
+    /// once. A search that was soon over is worth less ([`Settings::clarity`]).
     pub clarify_transitions_max: u64,
     /// When a search that nobody chose pauses, so that others have a turn.
     pub pauses: Pauses,
@@ -97,14 +113,19 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// How many transitions may be listed to make a violation of safety clearer that was found with this many.
-    pub fn clarify_transitions(&self, found_with: u64) -> u64 {
-        self.clarify_beside(found_with, CLARIFY_BESIDE)
+    /// How much may be done to make a violation of safety clearer that was found with this many transitions.
+    pub fn clarity(&self, found_with: u64) -> Clarity {
+        let (work, max) = (found_with.saturating_mul(CLARIFY_FACTOR), self.clarify_transitions_max);
+        let near = work.saturating_add(CLARIFY_BESIDE / CLARIFY_NEAR_SHARE);
+        let everywhere = work.saturating_add(CLARIFY_BESIDE);
+        Clarity { everywhere: everywhere.min(max), near: near.min(max / CLARIFY_NEAR_SHARE) }
     }
 
-    /// How many transitions may be listed to make an infinite run clearer that was found with this many.
-    pub fn clarify_infinite_transitions(&self, found_with: u64) -> u64 {
-        self.clarify_beside(found_with, CLARIFY_INFINITE_BESIDE)
+    /// The same for an infinite run.
+    pub fn clarity_of_infinite(&self, found_with: u64) -> Clarity {
+        let work = found_with.saturating_mul(CLARIFY_INFINITE_FACTOR).saturating_add(CLARIFY_INFINITE_BESIDE);
+        let everywhere = work.min(self.clarify_transitions_max);
+        Clarity { everywhere, near: everywhere / CLARIFY_NEAR_SHARE }
     }
 
     /// How many transitions may be listed near a run with this many steps to make it shorter, where this many are set aside for that: in
@@ -114,10 +135,6 @@ impl Settings {
             return transitions;
         }
         transitions.max(CLARIFY_PER_STEP.saturating_mul(steps as u64))
-    }
-
-    fn clarify_beside(&self, found_with: u64, beside: u64) -> u64 {
-        self.clarify_transitions_max.min(found_with.saturating_mul(CLARIFY_FACTOR).saturating_add(beside))
     }
 }
 

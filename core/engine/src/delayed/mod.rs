@@ -146,7 +146,7 @@ fn confirm_all(
         let key = explored.keys.get(index).copied().filter(|_| delays_count);
         let run = match key {
             Some(key) => {
-                let budget = Budget::new(settings.clarify_transitions(checked.report.transitions), machine);
+                let budget = Budget::new(settings.clarity(checked.report.transitions).everywhere, machine);
                 fewer(&task, machine, first, Target { key, budget }, chosen, order, context)
             }
             None => first,

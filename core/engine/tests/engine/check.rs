@@ -2,7 +2,7 @@
 
 use fabius_base::{Cancel, Code};
 use fabius_engine::report::{PropertyReport, Stopped, ViolationClass};
-use fabius_engine::settings::{DepthBounding, Pauses, ThreadCount};
+use fabius_engine::settings::{Clarity, DepthBounding, Pauses, ThreadCount};
 use fabius_engine::{CheckContext, Delaying, Event, Goal, Loaded, Order, Outcome, Settings, Verdict, check, load};
 use std::cell::Cell;
 use std::time::Duration;
@@ -314,17 +314,35 @@ fn a_shorter_run_is_looked_for_in_proportion_to_the_search_that_found_one() {
     let text = format!("byte n; active proctype A() {{ do :: n < 60 -> n++ :: else -> assert(false) od }}\n{beside}");
     let (report, Listed { everywhere, near }) = shortened(&text, 1_500_000, Order::default());
     let [violation] = report.violations.as_slice() else { panic!("one violation") };
-    let budget = Settings::default().clarify_transitions(report.transitions);
-    assert_eq!(budget, 15 * report.transitions + 100_000);
-    assert!(!violation.shortest && budget.abs_diff(everywhere) <= 2 * 1_024, "{everywhere} {budget}");
-    assert!(0 < near && near <= budget / 2 + 2 * 1_024, "{near} {budget}");
-    assert_eq!(Settings::default().clarify_transitions(20_000), 400_000);
-    assert_eq!(Settings::default().clarify_infinite_transitions(20_000), 600_000);
-    assert_eq!(Settings::default().clarify_transitions(u64::MAX), 1_500_000);
+    let clarity = Settings::default().clarity(report.transitions);
+    let work = 8 * report.transitions;
+    assert_eq!(clarity, Clarity { everywhere: work + 100_000, near: work + 50_000 });
+    assert!(!violation.shortest && clarity.everywhere.abs_diff(everywhere) <= 2 * 1_024, "{everywhere} {clarity:?}");
+    assert!(0 < near && near <= clarity.near + 2 * 1_024, "{near} {clarity:?}");
+    assert_eq!(Settings::default().clarity_of_infinite(20_000), Clarity { everywhere: 340_000, near: 170_000 });
+    assert_eq!(Settings::default().clarity(u64::MAX), Clarity { everywhere: 1_500_000, near: 750_000 });
     assert_eq!(Settings::default().clarify_near(750_000, 1_000), 750_000);
     assert_eq!(Settings::default().clarify_near(750_000, 1_000_000), 4_000_000);
     let restricted = Settings { clarify_transitions_max: 1_000, ..Settings::default() };
     assert_eq!(restricted.clarify_near(500, 1_000_000), 500);
+}
+
+#[test]
+fn a_long_run_without_shortcuts_in_its_first_part_is_not_searched_to_its_end() {
+    // A, which a search lets move first, counts; what B could do in the way is much. What A does between two numbers has a shortcut or not.
+    let listed = |between: &str| {
+        let beside = "active [3] proctype B() { byte b; do :: b < 200 -> b++ :: b > 0 -> b-- od }\n";
+        let text = format!(
+            "{beside}short n; bool c; active proctype A() {{ do :: n < 12000 -> {between} n++ :: else -> assert(false) od }}"
+        );
+        let (report, listed) = shortened(&text, 1_500_000, Order::default());
+        let [violation] = report.violations.as_slice() else { panic!("one violation") };
+        (violation.steps, listed.near)
+    };
+    let (steps, near) = listed("");
+    assert!(24_000 <= steps && near < 24_000 / 2, "{steps} {near}");
+    let (shortened, near) = listed("if :: c = 1; c = 0; c = 1; c = 0 :: c = 0 fi;");
+    assert!(shortened < 3 * 12_000 + 100 && 24_000 < near, "{shortened} {near}");
 }
 
 /// The report of safety where a reduction is tried after this many states.
