@@ -10,7 +10,7 @@ use crate::{diagram, exit, itf, output, trail};
 use fabius_base::{Cancel, Finding, Limits, StopReason};
 use fabius_engine::settings::{Progress, Shard, ThreadCount, VacuityExtent};
 use fabius_engine::{CheckContext, Cycles, Event, Fairness, Loaded, Order, Outcome, Settings, Storage};
-use fabius_project::cache::{Cache, Ended};
+use fabius_project::cache::Cache;
 use fabius_project::defines::definition;
 use fabius_project::{Flags, Project, files};
 use fabius_supervise::memory::{self, Duties};
@@ -196,17 +196,8 @@ impl Job {
             },
             controls: None,
         };
-        if let Some(known) = cache.as_ref().and_then(|cache| cache.look_up(&loaded, settings, &mut context)) {
-            shown.into_inner().done(&loaded, &known);
-            so_far.done(&known.report);
-            return (exit::of_report(&known.report), Some((loaded, known)));
-        }
-        let mut outcome = fabius_engine::check(&loaded, settings, &mut context);
-        args.baseline.forget_implied(&mut outcome);
-        if let Some(cache) = &cache {
-            let ended = Ended { took: started.elapsed(), is_cut_short: cancel.requested().is_some() };
-            cache.remember(&loaded, settings, &outcome, ended);
-        }
+        let forget_implied = |outcome: &mut Outcome| args.baseline.forget_implied(outcome);
+        let outcome = Cache::check_and_amend(cache.as_ref(), &loaded, settings, &mut context, forget_implied);
         shown.into_inner().done(&loaded, &outcome);
         so_far.done(&outcome.report);
         let is_part = settings.delaying.as_ref().is_some_and(|delaying| delaying.shard != Shard::WHOLE);

@@ -5,10 +5,11 @@ mod violations;
 
 use fabius_base::{Code, Finding};
 use fabius_engine::report::vacuity::VacuityEnd;
-use fabius_engine::report::{PropertyClass, PropertyReport};
+use fabius_engine::report::{PropertyClass, PropertyReport, Report};
 use fabius_engine::strategy::refusal;
 use fabius_engine::{
-    CheckContext, Controls, Loaded, Outcome, Planned, Settings, VERSION, Verdict, check, plan, vacuity_finding,
+    CheckContext, Controls, Counterexample, Loaded, Outcome, Planned, SAFETY, Settings, VERSION, Verdict, check, plan,
+    vacuity_finding,
 };
 use fabius_task::{SourceProgram, meaning};
 use serde_json::{Value, json};
@@ -77,63 +78,106 @@ impl Cache {
         Self { is_read_only: true, ..self }
     }
 
-    /// Checks a model, unless what is asked is known from the cache; remembers what is decided.
+    /// Checks a model, but for what is known from the cache; remembers what is decided.
     pub fn check(
         cache: Option<&Self>,
         loaded: &Loaded,
         settings: &Settings,
         context: &mut CheckContext<'_>,
     ) -> Outcome {
+        Self::check_and_amend(cache, loaded, settings, context, |_| ())
+    }
+
+    /// The same; what was searched is amended before it is remembered.
+    pub fn check_and_amend(
+        cache: Option<&Self>,
+        loaded: &Loaded,
+        settings: &Settings,
+        context: &mut CheckContext<'_>,
+        amend: impl FnOnce(&mut Outcome),
+    ) -> Outcome {
         let is_steered = |context: &CheckContext<'_>| context.controls.is_some_and(Controls::is_steered);
         let cache = cache.filter(|_| !is_steered(context));
-        if let Some(known) = cache.and_then(|cache| cache.look_up(loaded, settings, context)) {
-            return known;
+        let keys = cache.and_then(|_| Keys::of(loaded, settings));
+        let known = match (cache, &keys) {
+            (Some(cache), Some(keys)) => cache.known(keys, loaded, settings, context),
+            _ => Vec::new(),
+        };
+        let planned = keys.iter().flat_map(|keys| &keys.planned);
+        let open = planned.zip(&known).filter(|(_, known)| known.is_none()).map(|(planned, _)| planned.name.clone());
+        let (open, is_any_known): (Vec<String>, bool) = (open.collect(), known.iter().any(Option::is_some));
+        if is_any_known && open.is_empty() {
+            return outcome_of(loaded, known.into_iter().flatten());
         }
+        let asked = Settings { properties: open, ..settings.clone() };
         let began = (context.now)();
-        let outcome = check(loaded, settings, context);
+        let mut outcome = check(loaded, if is_any_known { &asked } else { settings }, context);
+        amend(&mut outcome);
         // What somebody changed while the search ran is not part of the question.
         if let Some(cache) = cache.filter(|_| !is_steered(context)) {
             let ended = Ended { took: (context.now)() - began, is_cut_short: context.cancel.requested().is_some() };
             cache.remember(loaded, settings, &outcome, ended);
         }
-        outcome
+        if is_any_known { with_known(loaded, outcome, known) } else { outcome }
     }
 
     /// The outcome of a check, if for every property that it asks for it is known that it holds, or a violation is known that the
     /// reference interpreter confirms again.
     pub fn look_up(&self, loaded: &Loaded, settings: &Settings, context: &mut CheckContext<'_>) -> Option<Outcome> {
         let keys = Keys::of(loaded, settings)?;
-        let entry = |planned| self.entry(&keys, planned, loaded, settings);
-        // What is only partly known is searched: no run is walked for that.
-        let entries: Vec<Entry> = keys.planned.iter().map(entry).collect::<Option<_>>()?;
-        let (mut properties, mut findings, mut counterexamples) = (Vec::new(), Vec::new(), Vec::new());
+        let known: Option<Vec<Known>> = self.known(&keys, loaded, settings, context).into_iter().collect();
+        known.filter(|known| !known.is_empty()).map(|known| outcome_of(loaded, known))
+    }
+
+    /// What is known of each property that a check asks for. Nothing, if somebody stops it: they are not told what it did not come to.
+    fn known(
+        &self,
+        keys: &Keys,
+        loaded: &Loaded,
+        settings: &Settings,
+        context: &mut CheckContext<'_>,
+    ) -> Vec<Option<Known>> {
+        let entry = |planned| self.entry(keys, planned, loaded, settings);
+        let mut entries: Vec<Option<Entry>> = keys.planned.iter().map(entry).collect();
+        // No run is walked of which nothing would be told.
+        keys.forget_what_others_need(&mut entries, settings);
+        let mut known = Vec::new();
         for (planned, entry) in keys.planned.iter().zip(entries) {
-            match entry {
-                Entry::Proof(known, found) => {
-                    findings.extend(vacuity_finding(&known, loaded));
-                    properties.push(*known);
-                    findings.extend(found);
-                }
-                Entry::Violation { path, text } => {
-                    let subject = violations::subject(&keys, loaded, settings, &planned.name);
-                    let about = (&keys, loaded, settings);
-                    let Ok(read) = violations::read(&text, &subject, planned, about, context) else {
-                        // What does not stand is not asked again.
-                        if !self.is_read_only {
-                            let _ = fs::remove_file(path);
-                        }
-                        return None;
-                    };
-                    let known = read?;
-                    properties.push(known.report);
-                    findings.extend(known.findings);
-                    counterexamples.push(known.counterexample);
-                }
+            known.push(entry.and_then(|entry| self.confirm(entry, keys, planned, (loaded, settings), context)));
+        }
+        keys.forget_what_others_need(&mut known, settings);
+        if context.cancel.requested().is_some() {
+            known.iter_mut().for_each(|known| *known = None);
+        }
+        known
+    }
+
+    /// What is known of a property, if what is remembered stands.
+    fn confirm(
+        &self,
+        entry: Entry,
+        keys: &Keys,
+        planned: &Planned,
+        (loaded, settings): (&Loaded, &Settings),
+        context: &mut CheckContext<'_>,
+    ) -> Option<Known> {
+        match entry {
+            Entry::Proof(report, unreached) => {
+                let findings = vacuity_finding(&report, loaded).into_iter().chain(unreached).collect();
+                Some(Known { report: *report, counterexample: None, findings })
+            }
+            Entry::Violation { path, text } => {
+                let subject = violations::subject(keys, loaded, settings, &planned.name);
+                let about = (keys, loaded, settings);
+                violations::read(&text, &subject, planned, about, context).unwrap_or_else(|_| {
+                    // What does not stand is not asked again.
+                    if !self.is_read_only {
+                        let _ = fs::remove_file(path);
+                    }
+                    None
+                })
             }
         }
-        // Whoever stops a check is not told what it did not come to.
-        let is_stopped = context.cancel.requested().is_some();
-        (!is_stopped).then(|| Outcome::known(loaded, properties, counterexamples, findings))
     }
 
     /// What is remembered of a property.
@@ -234,6 +278,52 @@ enum Entry {
     Violation { path: PathBuf, text: String },
 }
 
+/// What is known of a property, with what was found in the text.
+struct Known {
+    report: PropertyReport,
+    /// The violation, which was confirmed again.
+    counterexample: Option<Counterexample>,
+    findings: Vec<Finding>,
+}
+
+/// The outcome of a check of which everything is known.
+fn outcome_of(loaded: &Loaded, known: impl IntoIterator<Item = Known>) -> Outcome {
+    let (mut properties, mut findings, mut counterexamples) = (Vec::new(), Vec::new(), Vec::new());
+    for Known { report, counterexample, findings: found } in known {
+        properties.push(report);
+        counterexamples.extend(counterexample);
+        findings.extend(found);
+    }
+    Outcome::known(loaded, properties, counterexamples, findings)
+}
+
+/// What a check found out of the properties that were not known, with those that were.
+fn with_known(loaded: &Loaded, searched: Outcome, known: Vec<Option<Known>>) -> Outcome {
+    let Outcome { report, counterexamples, findings, executed, failure } = searched;
+    let mut counterexamples = counterexamples.into_iter();
+    let mut searched = report.properties.into_iter();
+    let (mut all, mut examples, mut found) = (Vec::new(), Vec::new(), Vec::new());
+    for known in known {
+        match known {
+            Some(known) => {
+                all.push(known.report);
+                examples.extend(known.counterexample);
+                found.extend(known.findings);
+            }
+            // Those that were not known were searched in the same order.
+            None => {
+                let Some(report) = searched.next() else { continue };
+                examples.extend(counterexamples.by_ref().take(report.violations.len()));
+                all.push(report);
+            }
+        }
+    }
+    found.extend(findings);
+    let outcome = Outcome::known(loaded, all, examples, found);
+    let report = Report { internal_error: failure.clone(), ..outcome.report };
+    Outcome { report, executed, failure, ..outcome }
+}
+
 /// Whether a report is a proof of which no more could be known with more time.
 fn is_proof(property: &PropertyReport) -> bool {
     let is_short = property.vacuity.as_ref().is_some_and(|vacuity| vacuity.end == VacuityEnd::Stopped);
@@ -289,6 +379,23 @@ impl Keys {
         };
         let common = format!("{VERSION} {} {} {} {neutral:?}", build(), meaning(program), written.base());
         Some(Self { common, planned: plan.properties, written })
+    }
+
+    /// If not all that a check asks for is known, forgets what a search for the rest has to find out anew: a checkpoint is one of all, hints
+    /// too; and whether a process gets to a label, which is told of proofs, the search for violations of safety finds out.
+    fn forget_what_others_need<T>(&self, known: &mut [Option<T>], settings: &Settings) {
+        let open = || self.planned.iter().zip(known.iter()).filter(|(_, known)| known.is_none());
+        if open().next().is_none() {
+            return;
+        }
+        let is_about_labels = |kind| matches!(kind, PropertyClass::Progress | PropertyClass::Acceptance);
+        let wants_labels = open().any(|(planned, _)| is_about_labels(planned.kind));
+        let wants_all = settings.hints || !violations::are_kept(settings);
+        for (planned, known) in self.planned.iter().zip(known) {
+            if wants_all || wants_labels && planned.name == SAFETY {
+                *known = None;
+            }
+        }
     }
 
     /// What an entry for a proof says, with what was found in the text, if it is whole and about this subject, and fits the limits.

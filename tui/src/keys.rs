@@ -67,6 +67,7 @@ pub enum Act {
     Raise,
     LeaveOut,
     BoundDepth,
+    VisitFirst,
     Zoom,
     Mouse,
     Help,
@@ -185,6 +186,7 @@ pub const TABLE: &[Binding] = table![
     SEARCH Watching Raise ["+"] "raise" "Allow the search ten times as many states, twice the memory, and more delays; if it ended at its bound, go on beyond that."
     SEARCH Watching LeaveOut ["x"] "leave out" "Do not go on from states in which a condition is true. A search for violations of safety that runs keeps to it at once. Without a condition, all checks begin anew as they were."
     SEARCH Watching BoundDepth ["d"] "depth" "Cut off runs after a number of steps, in the search that runs, too. Without a number: not any more. If runs were cut off under a smaller bound, all checks begin anew."
+    SEARCH Watching VisitFirst ["v"] "first" "Visit states in which a condition is true before others, in the search that runs, too; nothing is left out. Without a condition: in any order again."
     SEARCH Watching CheckAll ["S"] "check all" "Check all properties again."
     SEARCH Everywhere Cancel ["X"] "stop" "Stop the search; what it found out stays."
 
@@ -255,11 +257,11 @@ pub fn hints(screen: Screen, panel: Panel, (in_loop, finding): (bool, bool)) -> 
     use Act::{
         AddWatch, Around, Back, BoundDepth, CheckAll, Choice, Delay, Edit, Enter, Essential, Find, FindEnd, FindNext,
         FindPrevious, Forward, Freeze, Hold, HoldUntil, LeaveOut, LoopStart, NextPanel, OtherTrace, Pause, Raise,
-        SearchHere, ToggleDelay, TraceTab, Unchanged, Until, WatchScreen, Why, Writers,
+        SearchHere, ToggleDelay, TraceTab, Unchanged, Until, VisitFirst, WatchScreen, Why, Writers,
     };
     match (screen, panel) {
         (Screen::Drive, _) if finding => &[FindNext, FindPrevious, FindEnd, Enter, Find],
-        (Screen::Watch, _) => &[Pause, Freeze, Raise, LeaveOut, CheckAll, BoundDepth, WatchScreen],
+        (Screen::Watch, _) => &[Pause, Freeze, Raise, LeaveOut, CheckAll, BoundDepth, VisitFirst, WatchScreen],
         (_, Panel::Processes) => &[Hold, HoldUntil, Delay, Why, Enter, SearchHere, NextPanel],
         (_, Panel::Variables) => &[Writers, AddWatch, Unchanged, Find, NextPanel],
         (_, Panel::Trace) if in_loop => &[Enter, TraceTab, LoopStart, Around, Essential, ToggleDelay, NextPanel],

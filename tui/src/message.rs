@@ -105,6 +105,8 @@ pub enum Effect {
     LeaveOut(Option<Boundary>),
     /// The search that runs cuts off runs after this many steps; nothing: it does not.
     BoundDepth(Option<u64>),
+    /// Searches visit the states in which a condition is true before others: the one that runs, and those that begin.
+    VisitFirst(Option<String>),
     /// Ask what runs for its whole path.
     AskForPath,
     /// Take the mouse, or let it go.

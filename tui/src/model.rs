@@ -201,6 +201,8 @@ pub enum Question {
     LeaveOut,
     /// After how many steps checks cut off runs.
     DepthBound,
+    /// The condition of the states that searches are to visit first.
+    VisitFirst,
     /// The expression to watch.
     Watch,
 }
@@ -323,6 +325,8 @@ pub struct Model {
     pub launch: LaunchOptions,
     /// Checks do not go on from states in which this is true.
     pub leave_out: Option<String>,
+    /// Searches visit states in which this is true before others.
+    pub visit_first: Option<String>,
     /// Why such a condition was taken back, until the check that ignores it is over.
     pub taken_back: Option<String>,
     /// The screen that is shown.
@@ -416,6 +420,7 @@ impl Model {
             theme,
             launch,
             leave_out: None,
+            visit_first: None,
             taken_back: None,
             screen: Screen::Drive,
             panel: Panel::default(),

@@ -163,6 +163,7 @@ impl Outside {
             }
             Effect::LeaveOut(boundary) => self.work.leave_out(boundary),
             Effect::BoundDepth(max) => self.work.controls().bound_depth(max),
+            Effect::VisitFirst(condition) => self.work.visit_first(condition),
             Effect::AskForPath => self.work.controls().ask(true),
             Effect::Mouse(taken) => terminal::mouse(taken)?,
             Effect::Read(path) => {

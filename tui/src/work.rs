@@ -34,6 +34,8 @@ pub(crate) struct Work {
     controls: Controls,
     /// Where checks do not go on.
     boundary: Option<Boundary>,
+    /// Searches visit states in which this is true before others.
+    visit_first: Option<String>,
     /// Stops the run that is under way.
     background_run: Cancel,
     /// Stops the chart that is being drawn.
@@ -53,7 +55,19 @@ impl Work {
         let [cancel, background_run, charting, scheduling, reading] = std::array::from_fn(|_| Cancel::new());
         let (controls, kept) = (Controls::new(), Arc::default());
         let was_known = Arc::default();
-        Self { send, cancel, controls, boundary: None, background_run, charting, scheduling, reading, kept, was_known }
+        Self {
+            send,
+            cancel,
+            controls,
+            boundary: None,
+            visit_first: None,
+            background_run,
+            charting,
+            scheduling,
+            reading,
+            kept,
+            was_known,
+        }
     }
 
     /// What can be done to the search that runs.
@@ -72,6 +86,12 @@ impl Work {
             // One that the search has already stays.
             let _ = self.controls.boundary().adopt(boundary);
         }
+    }
+
+    /// From now on, searches visit states in which a condition is true before others.
+    pub(crate) fn visit_first(&mut self, condition: Option<String>) {
+        self.visit_first = condition;
+        self.controls.visit_first(self.visit_first.as_deref());
     }
 
     /// Stops the search that runs.
@@ -208,6 +228,7 @@ impl Work {
         self.charting.cancel();
         (self.cancel, self.controls) = (Cancel::new(), Controls::new());
         self.keep_to_boundary();
+        self.controls.visit_first(self.visit_first.as_deref());
         let (send, cancel, controls) = (self.send.clone(), self.cancel.clone(), self.controls.clone());
         let stop = cancel.clone();
         let searching = move |voice: &Voice| {

@@ -83,6 +83,7 @@ export function commands({ context, store, server, panels, executions, graphs, r
   on("fabius.checkProperty", ({ uri, property }) => check(store, server, uri, property));
   on("fabius.leaveOut", ({ uri }) => leaveOut(store, server, uri));
   on("fabius.boundDepth", ({ uri }) => boundDepth(store, server, uri));
+  on("fabius.visitFirst", ({ uri }) => visitFirst(store, server, uri));
   on("fabius.checkWithWeakFairness", ({ uri, property }) => check(store, server, uri, property, "weak"));
   on("fabius.stopChecking", async ({ uri, property }) => {
     store.take(await server.request("fabius/stop", { uri: uri.toString(), property }));
@@ -168,18 +169,38 @@ async function check(store: Store, server: Server, uri: vscode.Uri, property?: s
   store.take(await server.request("fabius/run", { uri: uri.toString(), property, fairness }));
 }
 
-/** Asks from which states checks are not to go on. What the server finds wrong with the answer is shown where it was typed. */
+/** Asks from which states checks are not to go on. */
 async function leaveOut(store: Store, server: Server, uri: vscode.Uri): Promise<void> {
   await vscode.workspace.openTextDocument(uri);
-  let value = store.of(uri)?.leaveOut ?? "";
+  const prompt = "Checks do not go on from states in which this is true. Nothing: from all states.";
+  await askCondition("Do Not Go On Where …", prompt, store.of(uri)?.leaveOut ?? "", async (condition) => {
+    store.take(await server.request("fabius/run", { uri: uri.toString(), leaveOut: condition }));
+  });
+}
+
+/** Asks which states searches visit before others. */
+async function visitFirst(store: Store, server: Server, uri: vscode.Uri): Promise<void> {
+  await vscode.workspace.openTextDocument(uri);
+  const prompt = "Searches visit states in which this is true before others, those that are under way, too. Nothing: in any order.";
+  await askCondition("Visit States First …", prompt, store.of(uri)?.visitFirst ?? "", async (condition) => {
+    store.take(await server.request("fabius/steer", { uri: uri.toString(), visitFirst: condition }));
+  });
+}
+
+/** Asks for a condition on states. What the server finds wrong with the answer is shown where it was typed. */
+async function askCondition(
+  title: string,
+  prompt: string,
+  value: string,
+  use: (condition: string) => Promise<void>,
+): Promise<void> {
   let wrong: string | undefined;
   for (;;) {
-    const prompt = "Checks do not go on from states in which this is true. Nothing: from all states.";
-    const title = wrong ?? "Do Not Go On Where …";
-    const answer = await vscode.window.showInputBox({ title, prompt, value, placeHolder: "x > 3 && len(q) == 2" });
+    const shown = wrong ?? title;
+    const answer = await vscode.window.showInputBox({ title: shown, prompt, value, placeHolder: "x > 3 && len(q) == 2" });
     if (answer === undefined) return;
     try {
-      store.take(await server.request("fabius/run", { uri: uri.toString(), leaveOut: answer }));
+      await use(answer);
       return;
     } catch (error) {
       wrong = error instanceof Error ? error.message : String(error);
@@ -292,6 +313,7 @@ async function menu(store: Store): Promise<void> {
     command("$(play) Check with Weak Fairness", "fabius.checkWithWeakFairness"),
     command("$(filter) Do Not Go On Where …", "fabius.leaveOut"),
     command("$(fold-down) Bound Depth …", "fabius.boundDepth"),
+    command("$(list-ordered) Visit States First …", "fabius.visitFirst"),
     command("$(type-hierarchy) Show Trace", "fabius.showTrace"),
     command("$(diff) Compare with the Run Before the Last Save", "fabius.compareRuns"),
     command("$(type-hierarchy-sub) Show Graph …", "fabius.showGraph"),

@@ -1127,6 +1127,8 @@ export type Status = {
   leaveOut: string | null,
   /** Checks cut off runs after this many steps. */
   maxDepth: number | null,
+  /** Depth-first searches for violations of safety visit states in which this is true before others. */
+  visitFirst: string | null,
   /** Why the model cannot be checked as it is; the properties are then those from before. */
   faulty: Faulty | null,
   /** The properties. */
@@ -1141,8 +1143,11 @@ export type Status = {
 export type SteerParams = {
   /** The address of the model. */
   uri: string,
-  /** From now on, checks of the model cut off runs after this many steps; 0: they do not. */
-  maxDepth: number,
+  /** From now on, checks of the model cut off runs after this many steps; 0: they do not. Nothing changes without it. */
+  maxDepth?: number,
+  /** From now on, depth-first searches for violations of safety visit states in which this is true before others; empty: in any order.
+   * Nothing changes without it. */
+  visitFirst?: string,
 };
 
 /** A step of a counterexample. */

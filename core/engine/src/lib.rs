@@ -29,6 +29,7 @@ pub mod sweep;
 mod task;
 mod together;
 mod vacuity;
+mod visit_first;
 
 pub use executed::Executed;
 pub use fabius_base::nearest;
@@ -51,3 +52,4 @@ pub use run::check;
 pub use schedule::add_schedule;
 pub use search_from::{SearchedFrom, search_from};
 pub use vacuity::vacuity_finding;
+pub use visit_first::{can_visit_first, check_visit_first};

@@ -4,6 +4,7 @@ use crate::prune::bounded;
 use crate::reachable::{Explored, How, shortest};
 use crate::reducing::{self, ReducedSearch};
 use crate::task::{Checked, Job, measured};
+use crate::visit_first::preferring;
 use fabius_analysis::{dead_code, marks};
 use fabius_counterexample::{Found, Shorter};
 use fabius_observe::CheckContext;
@@ -28,6 +29,7 @@ pub(crate) fn check(job: Job<'_>, how: How, context: &mut CheckContext<'_>) -> C
         Ok(machine) => machine,
         Err(finding) => return Checked::faulty(planned, *finding),
     };
+    machine = preferring(&task, machine, context);
     let began = (context.now)();
     let ReducedSearch { mut explored, reduction, states_before, edges_known } =
         reducing::explore(&task, &mut machine, how, job.stop_at(), context);
@@ -37,8 +39,14 @@ pub(crate) fn check(job: Job<'_>, how: How, context: &mut CheckContext<'_>) -> C
     }
     let audited = explored.audited.take();
     let outcome = &explored.outcome;
-    let report = PropertyReport { reduction, states_before, ..describe(planned, how, &explored, seconds) };
+    let visited_first = context.controls.and_then(|controls| controls.preference().heeded());
+    let report =
+        PropertyReport { reduction, states_before, visited_first, ..describe(planned, how, &explored, seconds) };
     let mut checked = Checked::of(report, verdict::exhaustive(outcome));
+    if let Some(condition) = &checked.report.visited_first {
+        let first = format!("; states in which `{condition}` is true were visited first");
+        checked.reason = std::mem::take(&mut checked.reason).also(&first);
+    }
     checked.add_audit(audited);
     checked.restrict(&machine, settings);
     let all_seen = outcome.completeness == Completeness::Exhaustive && outcome.exactness.is_exact();

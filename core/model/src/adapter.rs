@@ -1,6 +1,6 @@
 //! A program as a model that the searches understand: the machine behind the trait.
 
-use crate::{Boundary, CutRuns};
+use crate::{Boundary, CutRuns, Preference};
 use fabius_base::Span;
 use fabius_machine::{Condition, Cursor, Machine, Refusal, Step};
 use fabius_program::{CLAIM_PID, EdgeId, Location, Move, Program, StepMarks, Watch, meaning::Fault};
@@ -23,6 +23,18 @@ pub struct SearchedMachine {
     cut: Arc<CutRuns>,
     /// States from which nothing goes on.
     bounds: Option<Bounds>,
+    /// States that are visited before others.
+    preferred: Option<Preferred>,
+}
+
+/// What is visited first, for one machine.
+#[derive(Clone, Debug)]
+struct Preferred {
+    preference: Preference,
+    /// The version of which the condition is.
+    version: u64,
+    /// The condition in the code of the machine, if there is one.
+    condition: Option<Condition>,
 }
 
 /// Where a search stops, for one machine.
@@ -66,7 +78,16 @@ impl SearchedMachine {
     fn made(program: Arc<Program>, watch: Watch, infinite: bool) -> Result<Self, Refusal> {
         let machine = Machine::watching(program, watch)?;
         let cut = Arc::default();
-        Ok(Self { machine, infinite, start: None, held: ProcessSet::EMPTY, holds: false, cut, bounds: None })
+        Ok(Self {
+            machine,
+            infinite,
+            start: None,
+            held: ProcessSet::EMPTY,
+            holds: false,
+            cut,
+            bounds: None,
+            preferred: None,
+        })
     }
 
     /// The same machine, whose runs begin after this path, and in which the processes of a set do not move; `None` if
@@ -93,6 +114,12 @@ impl SearchedMachine {
         let condition = boundary.condition().map(|condition| self.machine.condition(condition)).transpose()?;
         self.bounds = Some(Bounds { boundary, condition, lifted: false });
         Ok(self)
+    }
+
+    /// The same machine, of whose states searches visit those first that somebody prefers, then or later.
+    #[must_use]
+    pub fn preferring(self, preference: Preference) -> Self {
+        Self { preferred: Some(Preferred { preference, version: 0, condition: None }), ..self }
     }
 
     /// Forgets a boundary that no search has met: from now on, nobody can set its condition.
@@ -262,6 +289,24 @@ impl Model for SearchedMachine {
                 Ok(())
             }
         }
+    }
+
+    #[inline]
+    fn is_for_later(&mut self, state: &[u32]) -> bool {
+        let Self { machine, preferred, .. } = self;
+        let Some(Preferred { preference, version, condition }) = preferred else { return false };
+        let present = preference.version();
+        if *version != present {
+            // The condition was refused before if the machine cannot evaluate it.
+            *condition = preference.condition().and_then(|condition| machine.condition(&condition).ok());
+            *version = present;
+        }
+        let Some(condition) = *condition else { return false };
+        let is_for_later = !machine.holds(state, condition).unwrap_or(false);
+        if is_for_later {
+            preference.heed();
+        }
+        is_for_later
     }
 
     #[inline]

@@ -9,6 +9,7 @@ use fabius_model::{Budget, Places, listed};
 use fabius_program::{Move, Program, meaning::Fault};
 use fabius_search::delay_bounded::{DelayObserver, Round};
 use fabius_search::{self as search, Rejected, SearchSnapshot, SnapshotRequest, Statistics, ViolationKind};
+use fabius_task::load::Loaded;
 use fabius_task::report::WorkerReport;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::ControlFlow;
@@ -18,6 +19,7 @@ use std::time::Duration;
 pub struct EngineObserver<'a, 'b> {
     /// The property that is checked.
     pub property: &'a str,
+    loaded: &'a Loaded,
     program: &'a Program,
     map: &'a SourceMap,
     /// Whoever asked for the check.
@@ -56,6 +58,7 @@ impl<'a, 'b> EngineObserver<'a, 'b> {
         let began = (context.now)();
         Self {
             property: task.property,
+            loaded: task.loaded,
             program: task.program,
             map: &task.loaded.map,
             context,
@@ -160,6 +163,7 @@ impl search::Observer<Move, Fault> for EngineObserver<'_, '_> {
         // What only makes a violation clearer has a small budget of its own.
         let may_change = self.goal == Goal::Violation && *limits == self.limits;
         let Some(controls) = self.context.controls.filter(|_| may_change) else { return };
+        controls.read_visit_order(self.loaded, self.program);
         let wanted = controls.in_force(controls.limits().unwrap_or(*limits));
         (*limits, self.limits) = (wanted, wanted);
         let is_beyond = |met: &u64| wanted.depth_max.is_none_or(|max| *met < max);

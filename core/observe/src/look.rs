@@ -5,11 +5,12 @@
 
 use fabius_base::{Cancel, Limits, SourceMap};
 use fabius_counterexample::elaborate;
-use fabius_model::{Boundary, Places};
+use fabius_model::{Boundary, Places, Preference};
 use fabius_program::{Move, Program, Watch};
 use fabius_search as search;
 use fabius_search::{Phase, Rejected, Rejection, SnapshotRequest};
 use fabius_task::load::Loaded;
+use fabius_task::pattern::state_condition;
 use fabius_witness::Claim;
 use serde::Serialize;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -39,6 +40,16 @@ struct Shared {
     last_bound: Mutex<Option<u32>>,
     depth: Mutex<DepthBound>,
     boundary: Boundary,
+    visit_order: Mutex<VisitOrder>,
+    preference: Preference,
+}
+
+/// Which states searches are to visit first, as whoever watches says it.
+#[derive(Debug, Default)]
+struct VisitOrder {
+    condition: Option<String>,
+    /// No search has read it.
+    is_new: bool,
 }
 
 /// A bound on the depth of searches, as whoever watches sets it.
@@ -95,7 +106,8 @@ impl Controls {
     /// Whether somebody changed what searches look at: what they find out answers another question then.
     pub fn is_steered(&self) -> bool {
         let is_bounded = lock(&self.0.depth).wanted.is_some() || self.boundary().text().is_some();
-        is_bounded || self.limits().is_some() || self.last_bound().is_some()
+        let has_order = lock(&self.0.visit_order).condition.is_some() || self.preference().heeded().is_some();
+        is_bounded || has_order || self.limits().is_some() || self.last_bound().is_some()
     }
 
     /// Searches for violations cut off runs after this many steps, from their next look at the limits on; `None`: they do not. What a
@@ -124,6 +136,27 @@ impl Controls {
     /// Where searches for violations of safety do not go on, from the moment on in which it gets a condition.
     pub fn boundary(&self) -> &Boundary {
         &self.0.boundary
+    }
+
+    /// Depth-first searches for violations of safety visit states in which a condition is true before others, from their next look at
+    /// the limits on; without a condition, in any order. The condition is one that [`state_condition`] accepts; others count for none.
+    pub fn visit_first(&self, condition: Option<&str>) {
+        *lock(&self.0.visit_order) = VisitOrder { condition: condition.map(str::to_owned), is_new: true };
+    }
+
+    /// Reads what is to be visited first, for the program that is searched.
+    pub fn read_visit_order(&self, loaded: &Loaded, program: &Program) {
+        let mut visit_order = lock(&self.0.visit_order);
+        if std::mem::take(&mut visit_order.is_new) {
+            let condition = visit_order.condition.clone();
+            let read = |text: String| state_condition(loaded, program, &text).ok().map(|condition| (text, condition));
+            self.0.preference.set(condition.and_then(read));
+        }
+    }
+
+    /// Which states the search that runs visits first.
+    pub fn preference(&self) -> &Preference {
+        &self.0.preference
     }
 
     /// What was asked for since the last look.

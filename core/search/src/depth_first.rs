@@ -39,7 +39,7 @@ pub(crate) struct DepthFirst<'a, M: Model, S: Store, O> {
     pub(crate) store: &'a mut S,
     pub(crate) observer: &'a mut O,
     pub(crate) budget: Budget<'a>,
-    /// After this many transitions, others go on.
+    /// After this many transitions, others go on; with the greatest number never.
     transitions_max: u64,
     pub(crate) stack: DfsStack<M, (), S::Probe>,
     pub(crate) statistics: Statistics,
@@ -97,7 +97,7 @@ impl<'a, M: Model, S: Store, O: Observer<M::Label, M::Fault>> DepthFirst<'a, M, 
         loop {
             if self.budget.step_is_due() {
                 self.look()?;
-                if self.transitions_max <= self.statistics.transitions() {
+                if self.others_go_on() {
                     return ControlFlow::Continue(Extent::Part);
                 }
             }
@@ -118,6 +118,12 @@ impl<'a, M: Model, S: Store, O: Observer<M::Label, M::Fault>> DepthFirst<'a, M, 
                 }
             }
         }
+    }
+
+    /// Whether others go on from here: the time for that has come, or somebody wants an order that only they have.
+    fn others_go_on(&mut self) -> bool {
+        self.transitions_max <= self.statistics.transitions()
+            || self.transitions_max != u64::MAX && self.model.is_for_later(self.stack.position.state())
     }
 
     /// Goes to the successor, unless it was visited before or lies too deep.

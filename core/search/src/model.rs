@@ -32,6 +32,14 @@ pub trait Model {
         let _ = begins;
     }
 
+    /// Whether a search that is free to choose leaves this state for later, since somebody who watches it wants others visited before.
+    /// May change while a search runs.
+    #[inline]
+    fn is_for_later(&mut self, state: &[u32]) -> bool {
+        let _ = state;
+        false
+    }
+
     /// A cursor before the first successor.
     fn begin(&mut self, state: &[u32]) -> Self::Cursor;
 

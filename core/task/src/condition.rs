@@ -104,7 +104,16 @@ pub fn relocate(from: &Program, to: &Program, expr: &mut Expr) -> Result<(), Str
                     }
                 }
             }
-            Expr::Remote { pid, indices, .. } => {
+            Expr::Remote { process, variable, pid, indices } => {
+                let known = to.processes.get(process.0 as usize).map_or(0, |process| process.locals.len());
+                if known <= variable.0 as usize {
+                    let process = from.process(*process);
+                    let name = process.locals.get(variable.0 as usize).map_or("this variable", |local| &local.name);
+                    return Err(format!(
+                        "`{name}` of {} is no part of a state of this model, which does not use it",
+                        process.name
+                    ));
+                }
                 open.extend(pid.as_deref_mut());
                 open.extend(indices);
             }

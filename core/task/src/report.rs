@@ -238,6 +238,9 @@ pub struct PropertyReport {
     /// States that were stored before the search began anew, with the reduction or with more threads.
     #[serde(skip_serializing_if = "is_zero")]
     pub states_before: u64,
+    /// The condition on states that a depth-first search visited before others, since somebody who watched asked for that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub visited_first: Option<String>,
     /// States stored.
     pub states: u64,
     /// Transitions as Spin counts them: states stored and matched together.
@@ -477,6 +480,7 @@ impl PropertyReport {
             strategy: None,
             reduction: OFF.to_owned(),
             states_before: 0,
+            visited_first: None,
             states: 0,
             transitions: 0,
             matched: 0,

@@ -7,7 +7,7 @@ use super::lines;
 use super::messages::{
     CompareParams, CompareRuns, DescribeLines, ExplainWaiting, Export, FindMatches, FindOriginal, Lines, LinesParams,
     ModelParams, OriginalText, Prioritize, Properties, QueueParams, Request, Run, RunParams, RunsCompared, Select,
-    Status, Steer, Step, Stop, StopSweep, Survey, Trace, TraceSource,
+    Status, Steer, SteerParams, Step, Stop, StopSweep, Survey, Trace, TraceSource,
 };
 use super::names::name_of;
 use super::service::error;
@@ -33,10 +33,7 @@ pub fn answer(server: &mut State, method: &str, params: lsp::LSPAny) -> Result<V
         Properties::METHOD => answered::<Properties>(server, params, |server, model, _| Ok(server.status(model))),
         Run::METHOD => answered::<Run>(server, params, run),
         Stop::METHOD => answered::<Stop>(server, params, stop),
-        Steer::METHOD => answered::<Steer>(server, params, |server, model, params| {
-            server.session.bound_depth(model, Some(params.max_depth).filter(|max| 0 < *max));
-            Ok(server.status(model))
-        }),
+        Steer::METHOD => answered::<Steer>(server, params, steer),
         Prioritize::METHOD => answered::<Prioritize>(server, params, prioritize),
         StopSweep::METHOD => answered::<StopSweep>(server, params, stop_sweep),
         Survey::METHOD => answered::<Survey>(server, params, survey),
@@ -114,6 +111,17 @@ fn run(server: &mut State, model: &str, params: RunParams) -> Result<Option<Stat
         server.session.leave_out(model, condition).map_err(|why| error(ErrorCode::InvalidParams, why))?;
     }
     server.session.check_again(model, property, Tier::Quick);
+    Ok(server.status(model))
+}
+
+fn steer(server: &mut State, model: &str, params: SteerParams) -> Result<Option<Status>> {
+    if let Some(condition) = &params.visit_first {
+        let condition = Some(condition.trim().to_owned()).filter(|condition| !condition.is_empty());
+        server.session.visit_first(model, condition).map_err(|why| error(ErrorCode::InvalidParams, why))?;
+    }
+    if let Some(max) = params.max_depth {
+        server.session.bound_depth(model, Some(max).filter(|max| 0 < *max));
+    }
     Ok(server.status(model))
 }
 

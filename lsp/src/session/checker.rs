@@ -260,6 +260,18 @@ impl Checker {
         is_heeded
     }
 
+    /// Says which states the searches of a document visit first, those that run and those that wait.
+    pub fn visit_first(&mut self, document: &str, condition: Option<&str>) {
+        let theirs = |job: &Job| matches!(job.work, Work::Check(..)) && job.document == document;
+        let wanted = condition.map(str::to_owned);
+        let waiting = self.waiting.iter_mut().filter(|(_, job)| theirs(job));
+        waiting.for_each(|(_, job)| job.demands.visit_first.clone_from(&wanted));
+        for going in self.running.iter_mut().filter(|going| theirs(&going.job)) {
+            going.job.demands.visit_first.clone_from(&wanted);
+            going.controls.visit_first(condition);
+        }
+    }
+
     /// Stops all work for a document but answers to questions, which somebody waits for.
     pub fn cancel_for(&mut self, document: &str) {
         self.stop_reading(document);
@@ -327,6 +339,7 @@ impl Checker {
     /// Starts work on a thread of its own.
     fn run(&mut self, run: RunId, job: Job) {
         let (cancel, voice, clock, controls) = (Cancel::new(), Voice::default(), Clock::default(), Controls::new());
+        controls.visit_first(job.demands.visit_first.as_deref());
         let event_sink = Arc::clone(&self.event_sink);
         let (theirs, stop, alive, time) = (job.clone(), cancel.clone(), voice.clone(), clock.clone());
         let steered = controls.clone();

@@ -136,6 +136,7 @@ impl Session {
                 fairness: document.fairness(&property),
                 leave_out: document.leave_out.clone(),
                 max_depth: document.max_depth,
+                visit_first: document.visit_first.clone(),
             },
         };
         let run = self.checker.start(job);

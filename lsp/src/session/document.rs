@@ -9,7 +9,7 @@ use super::reading::Reading;
 use super::results::Results;
 use super::runs::Asked;
 use fabius_engine::settings::{OwnScheduler, SchedulerChoice};
-use fabius_engine::{Event, Fairness, Goal, SAFETY, Verdict, boundary};
+use fabius_engine::{Event, Fairness, Goal, SAFETY, Verdict, boundary, check_visit_first};
 use fabius_project::config::{self, Config};
 use fabius_project::defines::definition;
 use ropey::Rope;
@@ -139,6 +139,8 @@ pub struct Document {
     pub leave_out: Option<String>,
     /// Checks cut off runs after this many steps.
     pub max_depth: Option<u64>,
+    /// Searches visit states in which this is true before others.
+    pub visit_first: Option<String>,
     /// The number of the text to which its file changed on the disk, until the document has that text.
     pub(super) on_disk: Option<u64>,
     pub(super) reading: Option<Arc<Reading>>,
@@ -201,6 +203,11 @@ impl Document {
     /// What is wrong with the condition of the states from which checks are not to go on: after an edit it may say nothing about the model.
     pub fn wrong_condition(&self) -> Option<String> {
         boundary(&self.reading.as_ref()?.loaded, self.leave_out.as_ref()?).err()
+    }
+
+    /// What is wrong with the condition of the states that are visited first.
+    pub fn wrong_order(&self) -> Option<String> {
+        check_visit_first(&self.reading.as_ref()?.loaded, self.visit_first.as_ref()?).err()
     }
 
     /// The verdict that is expected of a property: by the model, else by the project.

@@ -214,6 +214,8 @@ pub struct Demands {
     pub leave_out: Option<String>,
     /// It cuts off runs after this many steps.
     pub max_depth: Option<u64>,
+    /// If it is free to choose, it visits states in which this is true before others.
+    pub visit_first: Option<String>,
 }
 
 impl Budget {
@@ -242,7 +244,7 @@ pub(super) fn time_for(job: &Job) -> Duration {
 
 pub(super) fn settings(job: &Job) -> Settings {
     let limits = Limits { memory_bytes_max: Some(memory_max(job)), ..Limits::default() };
-    let Demands { fairness, leave_out, max_depth } = job.demands.clone();
+    let Demands { fairness, leave_out, max_depth, .. } = job.demands.clone();
     let Work::Check(tier, property) = &job.work else { return Settings { limits, fairness, ..Settings::default() } };
     let delaying = goes_by_delays(*tier, &job.loaded, property, &job.demands).then(|| Delaying {
         scheduler: job.scheduler.clone(),

@@ -67,7 +67,7 @@ pub enum Notice {
     /// The answer to [`Session::co_reachable`], and the model that it speaks of.
     Met(RunId, Box<Option<CoReachability>>, Arc<Loaded>),
     /// The answer to a question, if there is one, and the work that brought it.
-    Answered(RunId, Box<Option<Answer>>, Job),
+    Answered(RunId, Box<Option<Answer>>, Box<Job>),
     /// The models of the folders were read.
     Workspace,
     /// What this look finds out about a property of a document is known.
@@ -189,6 +189,7 @@ impl Session {
             asked_fairness: BTreeMap::new(),
             leave_out: None,
             max_depth: None,
+            visit_first: None,
             on_disk: None,
             reading: None,
             unread: Vec::new(),

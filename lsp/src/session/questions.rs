@@ -279,7 +279,7 @@ impl Session {
                 document.asked.keep(kept);
             }
         }
-        notices.push(Notice::Answered(run, Box::new(answer), job.clone()));
+        notices.push(Notice::Answered(run, Box::new(answer), Box::new(job.clone())));
         notices
     }
 }

@@ -1,7 +1,8 @@
-//! A bound on the depth of the checks of a document, which those that run keep to at once.
+//! A bound on the depth of the checks of a document, and the order in which they visit states; those that run keep to both at once.
 
 use super::Session;
 use super::jobs::Tier;
+use fabius_engine::check_visit_first;
 use fabius_engine::report::Stopped;
 
 impl Session {
@@ -22,6 +23,26 @@ impl Session {
         } else {
             self.check(name, Tier::Quick);
         }
+    }
+
+    /// Searches for violations of safety of a document visit states in which a condition is true before others; `None`: in any order.
+    /// Those that run go on so. What is undecided is checked.
+    ///
+    /// # Errors
+    /// What is wrong with the condition.
+    pub fn visit_first(&mut self, name: &str, condition: Option<String>) -> Result<(), String> {
+        let reading = self.reading(name).ok_or("the model is still being read")?;
+        if let Some(condition) = &condition {
+            check_visit_first(&reading.loaded, condition)?;
+        }
+        let Some(document) = self.documents.get_mut(name).filter(|document| document.visit_first != condition) else {
+            return Ok(());
+        };
+        document.visit_first.clone_from(&condition);
+        self.fresh.insert(name.to_owned());
+        self.checker.visit_first(name, condition.as_deref());
+        self.check(name, Tier::Quick);
+        Ok(())
     }
 
     /// Forgets what is known only as far as a bound on depth went; whether there was anything.

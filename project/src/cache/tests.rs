@@ -211,6 +211,68 @@ fn what_is_told_of_violations_of_each_kind_is_what_a_fresh_check_tells() {
     }
 }
 
+/// Checks a model of which one property is known, and compares with a fresh check; whether only the others were searched.
+fn compare_with_one_known(text: &str, settings: &Settings) -> Vec<bool> {
+    let loaded = read(text, settings);
+    let fresh = Tried::new().search(&loaded, settings);
+    let about = |outcome: &Outcome| {
+        let of = |property: &PropertyReport| {
+            (property.name.clone(), property.verdict, property.exhaustive, property.violations.len())
+        };
+        let found: BTreeSet<_> = outcome.findings.iter().map(|finding| finding.headline.clone()).collect();
+        let reported: BTreeSet<_> = outcome.report.findings.iter().map(|finding| finding.message.clone()).collect();
+        let properties: Vec<_> = outcome.report.properties.iter().map(of).collect();
+        (properties, outcome.report.verdict, outcome.report.exhaustive, found, reported)
+    };
+    let mut saved = Vec::new();
+    for known in &fresh.report.properties {
+        let tried = Tried::new();
+        tried.search(&loaded, &Settings { properties: vec![known.name.clone()], ..settings.clone() });
+        let is_kept = !tried.entries().is_empty();
+        let (cancel, mut searched) = (Cancel::new(), BTreeSet::new());
+        let mut observe = |event| {
+            if let fabius_engine::Event::Searching { property, .. } = event {
+                searched.insert(property);
+            }
+        };
+        let mut context =
+            CheckContext { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut observe, controls: None };
+        let outcome = Cache::check(Some(&tried.cache), &loaded, settings, &mut context);
+        assert_eq!(about(&outcome), about(&fresh), "{} known, {settings:?}\n{text}", known.name);
+        assert_eq!(outcome.counterexamples.len(), fresh.counterexamples.len());
+        let violations = outcome.report.properties.iter().flat_map(|property| &property.violations);
+        assert!(violations.eq(outcome.counterexamples.iter().map(|example| &example.report)), "{text}");
+        let cached = |property: &&PropertyReport| property.cached.is_some();
+        let cached: Vec<&str> =
+            outcome.report.properties.iter().filter(cached).map(|property| property.name.as_str()).collect();
+        let is_saved = cached == [known.name.as_str()];
+        assert!(is_saved || cached.is_empty() && (known.name == SAFETY || !is_kept), "{cached:?} {known:?}\n{text}");
+        assert!(!is_saved || !searched.contains(&known.name), "{} is known\n{text}", known.name);
+        saved.push(is_saved);
+    }
+    saved
+}
+
+#[test]
+fn what_is_known_of_a_check_is_told_with_what_is_searched() {
+    let (mut saved, mut searched) = (0, 0);
+    let of_labels = "byte x; active proctype P() { do :: x < 9 -> x++ :: x == 9 -> x = 0 od; progress: skip }\n\
+        ltl p { []<> (x == 0) } ltl q { [] (x < 10) } ltl r { <> (x == 12) }\n";
+    let formulas =
+        |seed: u64| format!("ltl p {{ {} }}\nltl q {{ {} }}\n", small::formula(seed), small::formula(seed + 500));
+    let model = |seed: u64| format!("{}\n{}", small::model(seed), formulas(seed));
+    for text in (0..MODELS).map(model).chain([LOOPS.to_owned(), of_labels.to_owned()]) {
+        for settings in [Settings::default(), Settings { keep_going: true, ..Settings::default() }] {
+            for is_saved in compare_with_one_known(&text, &settings) {
+                assert!(!is_saved || !settings.keep_going);
+                saved += usize::from(is_saved);
+                searched += usize::from(!is_saved);
+            }
+        }
+    }
+    assert!(30 < saved && 0 < searched, "{saved} {searched}");
+}
+
 #[test]
 fn another_model_or_question_is_searched() {
     let (tried, plain) = (Tried::new(), Settings::default());

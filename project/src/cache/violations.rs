@@ -1,8 +1,8 @@
 //! Remembered violations. The run is kept, and it counts only once the reference interpreter has walked it again and confirmed that
 //! it violates the property; what is told of it is made anew from that walk, and has to be what was told before.
 
-use super::{Keys, checked, date, fingerprint, property_report, sealed, within_limits};
-use fabius_base::{Finding, SourceMap};
+use super::{Keys, Known, checked, date, fingerprint, property_report, sealed, within_limits};
+use fabius_base::SourceMap;
 use fabius_engine::report::PropertyReport;
 use fabius_engine::report::schedule::ScheduleReport;
 use fabius_engine::settings::{CheckpointFiles, ThreadCount};
@@ -15,13 +15,6 @@ const STEPS_KEPT_MAX: usize = 100_000;
 
 /// Where a report speaks of places of the text: they move while the meaning stays.
 const PLACES: [&str; 6] = ["file", "line", "column", "end_line", "end_column", "original"];
-
-/// A violation that was confirmed again.
-pub(super) struct KnownViolation {
-    pub report: PropertyReport,
-    pub counterexample: Counterexample,
-    pub findings: Vec<Finding>,
-}
 
 /// Whether violations are kept of checks with these settings. What only a search can give is not kept: other violations than the
 /// first one, a checkpoint.
@@ -86,7 +79,7 @@ pub(super) fn read(
     planned: &Planned,
     (keys, loaded, settings): (&Keys, &Loaded, &Settings),
     context: &mut CheckContext<'_>,
-) -> Result<Option<KnownViolation>, String> {
+) -> Result<Option<Known>, String> {
     let Some(entry) = checked(text, subject) else { return Ok(None) };
     let Some(report) = property_report(&entry["report"], Verdict::Violated, planned) else { return Ok(None) };
     let Some(cached) = entry["date"].as_str().filter(|_| within_limits(&report, settings)) else { return Ok(None) };
@@ -108,7 +101,7 @@ pub(super) fn read(
         }
     }
     let Some(findings) = keys.findings(&entry["unreached"]) else { return Ok(None) };
-    Ok(Some(KnownViolation { report, counterexample, findings }))
+    Ok(Some(Known { report, counterexample: Some(counterexample), findings }))
 }
 
 /// The schedule that was found for this very text, if one was looked for; `None` if it has to be looked for now.

@@ -1,4 +1,4 @@
-//! Checks whose depth is bounded while they run.
+//! Checks whose depth is bounded while they run, and whose order is changed.
 
 use super::client::Editor;
 use super::uri;
@@ -82,4 +82,33 @@ fn what_a_bound_left_undecided_is_decided_without_it() {
     // What is decided stays, whatever the bound.
     let status = steer(&editor, &uri, 5);
     assert_eq!((&safety(&status)["verdict"], &status["running"]), (&json!("violated"), &Value::Null), "{status}");
+}
+
+#[test]
+fn a_search_that_runs_visits_first_what_it_is_told_to_and_goes_on() {
+    let editor = Editor::new();
+    let uri = uri("steered-order");
+    editor.open(&uri, BIG);
+    editor.wait("a long search", |message| {
+        let running = &message["params"]["running"];
+        running["tier"] == "deep" && !running["progress"].is_null()
+    });
+    let order =
+        |condition: &str| editor.answer(editor.ask("fabius/steer", json!({ "uri": uri, "visitFirst": condition })));
+    for (wrong, why) in [("nobody > 1", "`nobody` is not declared"), ("once a > 1", "looks back along the run")] {
+        let refused = order(wrong)["error"].clone();
+        assert_eq!(refused["code"], -32602, "{refused}");
+        assert!(refused["message"].as_str().unwrap().contains(why), "{refused}");
+    }
+    let status = order("a > 100")["result"].clone();
+    assert_eq!((&status["visitFirst"], &status["maxDepth"]), (&json!("a > 100"), &Value::Null), "{status}");
+    assert_eq!(status["running"]["tier"], "deep", "it goes on: {status}");
+    // What an edit leaves without a meaning is told.
+    editor.forget();
+    editor.replace(&uri, 2, "byte x; active proctype P() { x = 1 }\n");
+    let told = editor.wait("what is wrong", |message| !message["params"]["faulty"].is_null());
+    let wrong = told["params"]["faulty"]["message"].as_str().unwrap().to_owned();
+    assert_eq!(wrong, "searches are to visit states in which `a > 100` is true first: `a` is not declared");
+    let status = order("")["result"].clone();
+    assert_eq!((&status["visitFirst"], &status["faulty"]), (&Value::Null, &Value::Null), "{status}");
 }

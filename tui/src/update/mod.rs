@@ -120,6 +120,7 @@ pub(crate) fn perform(model: &mut Model, act: Act, index: usize, effects: &mut V
         | Act::Raise
         | Act::LeaveOut
         | Act::BoundDepth
+        | Act::VisitFirst
         | Act::CheckAll
         | Act::SearchHere => {
             search::perform(model, act, effects);

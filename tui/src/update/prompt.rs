@@ -118,6 +118,7 @@ fn answer(model: &mut Model, asks: Question, text: &str, effects: &mut Vec<Effec
         }
         Question::LeaveOut => search::leave_out(model, text, effects)?,
         Question::DepthBound => steering::bound_depth(model, text, effects)?,
+        Question::VisitFirst => steering::visit_first(model, text, effects)?,
         Question::Watch => watch(model, text)?,
         Question::Bookmark => bookmark(model, text),
         Question::Jump => jump(model, text)?,

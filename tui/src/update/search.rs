@@ -42,6 +42,10 @@ pub(super) fn perform(model: &mut Model, act: Act, effects: &mut Vec<Effect>) {
             prompt::ask(model, Question::LeaveOut, &condition);
         }
         Act::BoundDepth => steering::ask_depth(model),
+        Act::VisitFirst => {
+            let condition = model.visit_first.clone().unwrap_or_default();
+            prompt::ask(model, Question::VisitFirst, &condition);
+        }
         _ => model.say(Tone::Plain, "no search runs; S checks all properties"),
     }
 }
@@ -69,6 +73,7 @@ pub(super) fn check_all(model: &mut Model, effects: &mut Vec<Effect>) {
             }
         }
     }
+    taken_back = steering::take_back_order(model, effects).or(taken_back);
     begin_check(model, &names);
     model.taken_back = taken_back;
     model.known = Known::default();

@@ -1,10 +1,10 @@
-//! A bound on the depth of searches that run.
+//! A bound on the depth of searches that run, and the order in which they visit states.
 
 use super::{prompt, search};
 use crate::message::Effect;
 use crate::model::{Model, Question, Tone};
 use fabius_engine::words::counted;
-use fabius_engine::{Settings, strategy};
+use fabius_engine::{Settings, can_visit_first, check_visit_first, strategy};
 
 /// Asks for the bound.
 pub(super) fn ask_depth(model: &mut Model) {
@@ -42,6 +42,40 @@ pub(super) fn bound_depth(model: &mut Model, text: &str, effects: &mut Vec<Effec
         model.say(Tone::Plain, said);
     }
     Ok(())
+}
+
+/// Says which states searches visit first, the one that runs, too; an empty text: none.
+pub(super) fn visit_first(model: &mut Model, condition: &str, effects: &mut Vec<Effect>) -> Result<(), String> {
+    let condition = Some(condition.to_owned()).filter(|condition| !condition.is_empty());
+    if condition == model.visit_first {
+        return Ok(());
+    }
+    if let Some(condition) = &condition {
+        check_visit_first(model.loaded.as_ref().ok_or("there is no model")?, condition)?;
+        if !can_visit_first(&model.launch.settings) {
+            return Err("only a depth-first search of one process, whose order nobody chose, can do so".to_owned());
+        }
+    }
+    let said = match &condition {
+        Some(condition) => {
+            format!("searches for violations of safety visit states in which `{condition}` is true first")
+        }
+        None => "searches visit states in any order again".to_owned(),
+    };
+    model.visit_first.clone_from(&condition);
+    effects.push(Effect::VisitFirst(condition));
+    model.say(Tone::Plain, if model.watch.running { format!("from now on, {said}") } else { said });
+    Ok(())
+}
+
+/// Takes back which states are visited first if that says nothing about the model any more, since its text was edited; says why.
+pub(super) fn take_back_order(model: &mut Model, effects: &mut Vec<Effect>) -> Option<String> {
+    let condition = model.visit_first.as_ref()?;
+    let why = check_visit_first(model.loaded.as_ref()?, condition).err()?;
+    let said = format!("states in which `{condition}` is true are not visited first any more: {why}");
+    model.visit_first = None;
+    effects.push(Effect::VisitFirst(None));
+    Some(said)
 }
 
 /// Refuses a bound that the searches asked for would not heed.

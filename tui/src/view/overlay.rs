@@ -205,6 +205,9 @@ fn words(asks: Question, model: &Model) -> (String, &'static str) {
             ("Do not go on where".to_owned(), "a condition, such as  x > 3 && len(q) == 2; nothing: go on everywhere")
         }
         Question::DepthBound => ("Bound on depth".to_owned(), "cut off runs after this many steps; nothing: do not"),
+        Question::VisitFirst => {
+            ("Visit first where".to_owned(), "a condition, such as  x > 3 && len(q) == 2; nothing: in any order")
+        }
         Question::Watch => ("Watch".to_owned(), "an expression, such as  len(q) + x, P[0]:x or P[0]@label"),
         Question::Jump => ("Go to".to_owned(), "the number of a step, or the name of a bookmark"),
     }

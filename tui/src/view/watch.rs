@@ -101,6 +101,7 @@ fn figures(model: &Model, buffer: &mut Buffer, area: Rect) {
     let max = model.launch.settings.limits.depth_max;
     lines.extend(max.map(|max| figure(theme, "max. depth", plain(counted(max, "step")))));
     lines.extend(model.leave_out.iter().map(|condition| figure(theme, "not beyond", plain(condition.clone()))));
+    lines.extend(model.visit_first.iter().map(|condition| figure(theme, "first", plain(condition.clone()))));
     lines.extend(estimates(theme, watch));
     for (row, line) in lines.iter().enumerate() {
         put(buffer, area, row as u16, line, theme);

@@ -115,6 +115,33 @@ fn a_search_that_left_out_what_a_larger_bound_does_not_begins_anew() {
 }
 
 #[test]
+fn states_that_are_visited_first_are_named_and_nothing_begins_anew() {
+    let mut player = Player::open(RACE, FULL);
+    player.keys("S f2");
+    let work = player.model.work;
+    player.model.watch.running = true;
+    player.keys("v \"nobody enter");
+    assert!(player.screen().contains("`nobody` is not declared"), "{}", player.screen());
+    player.keys("esc v \"x==1 enter");
+    player.said("from now on, searches for violations of safety visit states in which `x==1` is true first");
+    let sent = |effect: &Effect| matches!(effect, Effect::VisitFirst(Some(condition)) if condition == "x==1");
+    assert!(player.effects.iter().any(sent), "{:?}", player.effects);
+    assert!(player.screen().contains("first      x==1"), "{}", player.screen());
+    player.keys("v ctrl-u enter");
+    player.said("from now on, searches visit states in any order again");
+    assert_eq!((player.model.visit_first.as_deref(), player.model.work), (None, work));
+}
+
+#[test]
+fn an_order_that_the_searches_asked_for_would_not_heed_is_refused() {
+    let settings = Settings { delaying: Some(fabius_engine::settings::Delaying::default()), ..Settings::default() };
+    let mut player = Player::with(RACE, FULL, settings, Theme::default());
+    player.keys("f2 v \"x==1 enter");
+    assert!(player.screen().contains("only a depth-first search"), "{}", player.screen());
+    assert_eq!(player.model.visit_first, None);
+}
+
+#[test]
 fn a_bound_that_the_searches_asked_for_would_not_heed_is_refused() {
     let depth_bounding = Some(fabius_engine::settings::DepthBounding::default());
     let settings = Settings { depth_bounding, ..Settings::default() };

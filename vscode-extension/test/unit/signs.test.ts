@@ -7,7 +7,7 @@ function property(name: string, state: State, exhaustive = true): PropertyStatus
   return { name, kind: null, state, verdict: null, exhaustive, stale: state === "stale", fairness: "none", cached: null, summary: null, short: null, states: null, bound: null, counterexamples: 0, avoidable: null, replay: null, expected: null, range: null };
 }
 
-const status = (properties: PropertyStatus[], more: Partial<Status> = {}): Status => ({ uri: "file:///m.pml", version: 1, serial: 1, running: null, waiting: [], faulty: null, properties, survey: null, surveying: false, leaveOut: null, maxDepth: null, ...more });
+const status = (properties: PropertyStatus[], more: Partial<Status> = {}): Status => ({ uri: "file:///m.pml", version: 1, serial: 1, running: null, waiting: [], faulty: null, properties, survey: null, surveying: false, leaveOut: null, maxDepth: null, visitFirst: null, ...more });
 const at = (property: string, assertion = false): Mark => ({ kind: "property", property, assertion });
 const fails = (stale = false): Mark => ({ kind: "fails", step: 3, property: "safety", counterexample: 0, stale });
 const lines = (...marks: Mark[][]): Lines => ({ uri: "file:///m.pml", version: 1, lines: marks.map((marks, line) => ({ line, marks })), coverage: null, notExecuted: null });

@@ -9,7 +9,7 @@ function property(name: string, state: State, more: Partial<PropertyStatus> = {}
   return { name, kind: null, state, verdict, exhaustive, stale: state === "stale", fairness: "none", cached: null, summary: null, short: null, states: null, bound: null, counterexamples: 0, avoidable: null, replay: null, expected: null, range: null, ...more };
 }
 
-const status = (properties: PropertyStatus[], running: Status["running"] = null): Status => ({ uri: "file:///m.pml", version: 1, serial: 1, running, waiting: [], faulty: null, properties, survey: null, surveying: false, leaveOut: null, maxDepth: null });
+const status = (properties: PropertyStatus[], running: Status["running"] = null): Status => ({ uri: "file:///m.pml", version: 1, serial: 1, running, waiting: [], faulty: null, properties, survey: null, surveying: false, leaveOut: null, maxDepth: null, visitFirst: null });
 
 test("thousands are apart", () => {
   assert.equal(grouped(7), "7");

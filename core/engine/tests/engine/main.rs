@@ -19,3 +19,4 @@ mod schedule;
 mod survey;
 mod together;
 mod vacuity;
+mod visit_first;

@@ -42,9 +42,10 @@ fn step(random: &mut Random) -> String {
     }
 }
 
-/// What a person reads of a property, but for what its search took.
-fn answer(report: &PropertyReport) -> (Verdict, bool, Vec<u64>) {
-    (report.verdict, report.exhaustive, report.violations.iter().map(|violation| violation.steps).collect())
+/// What a person reads of a property, but for what its search took. Two runs are as long if no run is shorter.
+fn answer(report: &PropertyReport) -> (Verdict, bool, Vec<Option<u64>>) {
+    let steps = report.violations.iter().map(|violation| violation.shortest.then_some(violation.steps));
+    (report.verdict, report.exhaustive, steps.collect())
 }
 
 #[test]

@@ -109,6 +109,10 @@ pub(crate) fn assemble_condition(
     } else {
         assembler.condition(condition)
     };
+    if written.is_err() {
+        // Labels may be without a place.
+        assembler.code.instrs.truncate(first);
+    }
     assembler.resolve_from(first);
     assembler.specialise(first);
     (assembler.code, assembler.map, written)

@@ -363,4 +363,7 @@ fn conditions_are_evaluated_on_states() {
     assert_eq!(machine.holds(&state, condition), Ok(true), "the first is still good");
     let runs = Expr::Run { process: ProcessId(0), arguments: vec![], priority: 1 };
     assert!(matches!(machine.condition(&runs), Err(Refusal::Malformed(_))));
+    let unknown = Expr::Remote { process: ProcessId(0), pid: None, variable: VariableId(7), indices: vec![] };
+    assert!(matches!(machine.condition(&equals(unknown, 4)), Err(Refusal::Malformed(_))));
+    assert_eq!(machine.holds(&state, condition), Ok(true), "what was refused changed nothing");
 }

@@ -87,6 +87,11 @@ impl Model for Measured {
         self.model.retrace(begins);
     }
 
+    #[inline]
+    fn is_for_later(&mut self, state: &[u32]) -> bool {
+        self.model.is_for_later(state)
+    }
+
     fn begin(&mut self, state: &[u32]) -> ReducedCursor {
         let cursor = self.model.begin(state);
         if !self.is_transient(state) {

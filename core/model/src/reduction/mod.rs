@@ -431,6 +431,11 @@ impl Model for Reduced {
     }
 
     #[inline]
+    fn is_for_later(&mut self, state: &[u32]) -> bool {
+        self.inner.is_for_later(state)
+    }
+
+    #[inline]
     fn begin(&mut self, state: &[u32]) -> ReducedCursor {
         let chosen = if self.inner.is_at_boundary(state) { None } else { self.choose(state) };
         match chosen {

@@ -7,7 +7,7 @@
 //! The visited set is the one of the depth-first search, which needs no locks.
 
 use super::arena::Portion;
-use super::trace::Traces;
+use super::trace::{Trace, Traces};
 use super::traversals::{Thread, Traversal, Traversals, Way};
 use super::watch;
 use crate::depth_first::DepthFirst;
@@ -17,6 +17,7 @@ use crate::observer::{Budget, Observer};
 use crate::outcome::{Halt, Outcome, Statistics, ViolationKind, Violations};
 use crate::position::Position;
 use crate::snapshot::Phase;
+use crate::state_log::StateLog;
 use crate::store::{Class, Inserted, Store};
 use fabius_base::StopReason;
 use std::ops::ControlFlow;
@@ -28,9 +29,10 @@ pub(super) fn go_on<M: Model, S: Store, O: Observer<M::Label, M::Fault>>(
     let DepthFirst { model, store, observer, budget, stack, statistics, violations, .. } = search;
     let traces = Traces::new();
     let mut traversals = Traversals::new(model, S::MEMO_PER_WORD, stack.policy);
+    let aside = Aside { states: StateLog::new(model.hidden_words()), reached: Vec::new() };
     traversals.take_over(stack.hand_over(|()| Way::NEW));
     let mut alone =
-        Alone { store, observer, budget, statistics, violations, traces: &traces, portion: Portion::default() };
+        Alone { store, observer, budget, statistics, violations, traces: &traces, portion: Portion::default(), aside };
     let ended = traversals.visit(model, &mut alone);
     let Alone { store, statistics, violations, .. } = alone;
     violations.conclude(ended, store.exactness(), statistics)
@@ -45,6 +47,20 @@ struct Alone<'a, M: Model, S, O> {
     violations: Violations<M::Label, M::Fault>,
     traces: &'a Traces,
     portion: Portion,
+    aside: Aside,
+}
+
+/// States that were set aside.
+struct Aside {
+    states: StateLog,
+    /// How each was reached, and at which depth.
+    reached: Vec<(Trace, u64)>,
+}
+
+impl Aside {
+    fn memory_bytes(&self) -> u64 {
+        self.states.memory_bytes() + size_of_val::<[(Trace, u64)]>(&self.reached) as u64
+    }
 }
 
 impl<M: Model, S: Store, O> Lookup for Alone<'_, M, S, O> {
@@ -90,7 +106,8 @@ impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> Thread<M> for Alone<'_
 
     #[cold]
     fn look(&mut self, model: &mut M, traversal: &Traversal<M, S::Probe>, stacks_bytes: u64) -> ControlFlow<Halt> {
-        let now = self.store.memory_bytes() + self.traces.memory_bytes() + stacks_bytes;
+        let set_aside = self.aside.memory_bytes();
+        let now = self.store.memory_bytes() + self.traces.memory_bytes() + set_aside + stacks_bytes;
         self.statistics.memory_bytes = self.statistics.memory_bytes.max(now);
         let is_full = self.store.is_full() || self.traces.is_full();
         self.budget.look(&self.statistics, is_full, self.observer).map_break(Halt::Stopped)?;
@@ -118,6 +135,20 @@ impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> Thread<M> for Alone<'_
             path.extend(label);
             (path, Vec::new())
         })
+    }
+
+    #[cold]
+    fn set_aside(&mut self, (_, position): (S::Probe, &Position), trace: Trace, depth: u64) {
+        self.aside.states.push(self.store, position, Class::Ordinary);
+        self.aside.reached.push((trace, depth));
+    }
+
+    fn take_aside(&mut self, state: &mut Vec<u32>) -> Option<(Trace, u64)> {
+        let Aside { states, reached } = &mut self.aside;
+        let last = reached.pop()?;
+        states.recall(self.store, reached.len(), state);
+        states.truncate(reached.len());
+        Some(last)
     }
 
     fn traces(&mut self) -> (&Traces, &mut Portion) {

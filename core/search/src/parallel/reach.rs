@@ -172,6 +172,7 @@ where
             access: workers.store.access(),
             share: WorkerStatistics::default(),
             portion: Portion::default(),
+            aside: Vec::new(),
             steps_left: 0,
             stacks_bytes: 0,
             watch: watch.map(|watch| watch as Watch<'_, '_, M::Label>),
@@ -238,6 +239,8 @@ struct Reach<'a, M: Model> {
     access: Access<'a, PlainKeys>,
     share: WorkerStatistics,
     portion: Portion,
+    /// States that were set aside.
+    aside: Vec<Start>,
     steps_left: u32,
     /// Of the stacks, when they were last asked.
     stacks_bytes: u64,
@@ -288,14 +291,20 @@ impl<M: Model> Reach<'_, M> {
             match watch::wait(self.workers, &mut self.watch, 0) {
                 NextWork::Work(start) => {
                     let mut state = Vec::new();
-                    self.access.unfold(start.key, &mut state);
-                    state.extend_from_slice(&start.hidden);
+                    let reached = self.recall(&start, &mut state);
                     traversals.reset(&state, self);
-                    traversals.begin(model, self, (start.trace, start.depth));
+                    traversals.begin(model, self, reached);
                 }
                 NextWork::Level | NextWork::Nothing => return ControlFlow::Continue(()),
             }
         }
+    }
+
+    /// Writes the state to go on from, and says how it was reached and at which depth.
+    fn recall(&mut self, start: &Start, state: &mut Vec<u32>) -> (Trace, u64) {
+        self.access.unfold(start.key, state);
+        state.extend_from_slice(&start.hidden);
+        (start.trace, start.depth)
     }
 
     /// Tells the caller's thread of a violation; how many it was not told of.
@@ -363,7 +372,8 @@ impl<M: Model> Thread<M> for Reach<'_, M> {
     /// Tells the others what this thread did, and whether there is a reason to stop.
     #[cold]
     fn look(&mut self, model: &mut M, traversal: &Traversal<M, Key>, stacks_bytes: u64) -> Run<Halt> {
-        self.stacks_bytes = stacks_bytes;
+        let hidden = self.aside.last().map_or(0, |start| size_of_val::<[u32]>(&start.hidden));
+        self.stacks_bytes = stacks_bytes + (self.aside.len() * (size_of::<Start>() + hidden)) as u64;
         self.access.leave_if_asked();
         self.publish();
         let Self { workers, watch, .. } = self;
@@ -399,6 +409,16 @@ impl<M: Model> Thread<M> for Reach<'_, M> {
 
     fn give_away(&mut self, key: Key, hidden: &[u32], trace: Trace, depth: u64) {
         self.workers.pool.offer(Start { key, hidden: hidden.to_vec(), trace, depth });
+    }
+
+    #[cold]
+    fn set_aside(&mut self, (key, position): (Key, &Position), trace: Trace, depth: u64) {
+        self.aside.push(Start { key, hidden: position.hidden().to_vec(), trace, depth });
+    }
+
+    fn take_aside(&mut self, state: &mut Vec<u32>) -> Option<(Trace, u64)> {
+        let start = self.aside.pop()?;
+        Some(self.recall(&start, state))
     }
 
     fn traces(&mut self) -> (&Traces, &mut Portion) {

@@ -9,13 +9,15 @@
 //!                       go on listing until a successor is to be looked up; ask for its memory
 //! ```
 //!
-//! Each has a stack of its own, and only new states are given away, so each state is expanded once.
+//! Each has a stack of its own, and only new states are given away, so each state is expanded once. A new state that is for later
+//! ([`Model::is_for_later`]) is set aside until no traversal has work.
 
 use super::arena::Portion;
 use super::trace::{KnownTrace, Trace, Traced, Traces};
 use crate::dfs_stack::{DfsStack, Lookup, TransientPolicy};
 use crate::model::{Ending, Marks, Model, Next};
 use crate::outcome::{Statistics, ViolationKind};
+use crate::position::Position;
 use crate::store::Class;
 use std::ops::ControlFlow;
 
@@ -69,6 +71,12 @@ pub(super) trait Thread<M: Model>: Lookup {
     fn give_away(&mut self, probe: Self::Probe, hidden: &[u32], trace: Trace, depth: u64) {
         let _ = (probe, hidden, trace, depth);
     }
+
+    /// Keeps the successor of a position, a new state, for later: with its probe, how it was reached, and its depth.
+    fn set_aside(&mut self, successor: (Self::Probe, &Position), trace: Trace, depth: u64);
+
+    /// Writes a state that was set aside, the last one first, and says how it was reached and at which depth.
+    fn take_aside(&mut self, state: &mut Vec<u32>) -> Option<(Trace, u64)>;
 
     /// How states were reached.
     fn traces(&mut self) -> (&Traces, &mut Portion);
@@ -171,14 +179,24 @@ impl<M: Model, P: Copy> Traversals<M, P> {
 
     /// Visits the states on the stacks and all that can be reached from them, as far as nobody else does.
     pub(super) fn visit<T: Thread<M, Probe = P>>(&mut self, model: &mut M, thread: &mut T) -> ControlFlow<T::Halt> {
-        while self.idle < COUNT {
-            for at in 0..COUNT {
-                if self.all[at].has_work() {
-                    self.turn(at, model, thread)?;
+        let mut state = Vec::new();
+        loop {
+            while self.idle < COUNT {
+                for at in 0..COUNT {
+                    if self.all[at].has_work() {
+                        self.turn(at, model, thread)?;
+                    }
                 }
             }
+            for at in 0..COUNT {
+                let Some(start) = thread.take_aside(&mut state) else { break };
+                self.all[at].reset(&state, thread);
+                self.begin_with(at, model, thread, start);
+            }
+            if self.idle == COUNT {
+                return ControlFlow::Continue(());
+            }
         }
-        ControlFlow::Continue(())
     }
 
     /// Goes to the successor that was looked up, and on until another one is.
@@ -241,6 +259,13 @@ impl<M: Model, P: Copy> Traversals<M, P> {
                 let traversal = &mut self.all[at];
                 let trace = traversal.trace_of_successor(thread);
                 thread.give_away(probe, traversal.stack.position.hidden(), trace, depth);
+                traversal.stack.reject();
+                return ControlFlow::Continue(());
+            }
+            if model.is_for_later(self.all[at].stack.position.proposed()) {
+                let traversal = &mut self.all[at];
+                let trace = traversal.trace_of_successor(thread);
+                thread.set_aside((probe, &traversal.stack.position), trace, depth);
                 traversal.stack.reject();
                 return ControlFlow::Continue(());
             }

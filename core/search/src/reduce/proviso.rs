@@ -132,6 +132,11 @@ impl<M: Reducible> Model for OffStack<M> {
     }
 
     #[inline]
+    fn is_for_later(&mut self, state: &[u32]) -> bool {
+        self.model.is_for_later(state)
+    }
+
+    #[inline]
     fn begin(&mut self, state: &[u32]) -> Self::Cursor {
         let visible = &state[..state.len() - self.model.hidden_words()];
         let transient = self.model.is_transient(state);

@@ -63,9 +63,13 @@ pub struct SteerParams {
     /// The address of the model.
     #[cfg_attr(test, ts(type = "string"))]
     pub uri: lsp::Uri,
-    /// From now on, checks of the model cut off runs after this many steps; 0: they do not.
-    #[serde(rename = "maxDepth")]
-    pub max_depth: u64,
+    /// From now on, checks of the model cut off runs after this many steps; 0: they do not. Nothing changes without it.
+    #[serde(rename = "maxDepth", default, skip_serializing_if = "Option::is_none")]
+    pub max_depth: Option<u64>,
+    /// From now on, depth-first searches for violations of safety visit states in which this is true before others; empty: in any order.
+    /// Nothing changes without it.
+    #[serde(rename = "visitFirst", default, skip_serializing_if = "Option::is_none")]
+    pub visit_first: Option<String>,
 }
 
 /// A run: a counterexample, or one that an answer named.

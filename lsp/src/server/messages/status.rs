@@ -29,6 +29,9 @@ pub struct Status {
     /// Checks cut off runs after this many steps.
     #[serde(rename = "maxDepth")]
     pub max_depth: Option<u64>,
+    /// Depth-first searches for violations of safety visit states in which this is true before others.
+    #[serde(rename = "visitFirst")]
+    pub visit_first: Option<String>,
     /// Why the model cannot be checked as it is; the properties are then those from before.
     pub faulty: Option<Faulty>,
     /// The properties.
