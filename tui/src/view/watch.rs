@@ -7,7 +7,7 @@ use crate::model::Model;
 use crate::theme::{Sign, Theme};
 use crate::watch::Watch;
 use fabius_engine::words::{counted, grouped, memory};
-use fabius_engine::{Goal, Look};
+use fabius_engine::{Goal, Look, SAFETY};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -100,8 +100,10 @@ fn figures(model: &Model, buffer: &mut Buffer, area: Rect) {
     ];
     let max = model.launch.settings.limits.depth_max;
     lines.extend(max.map(|max| figure(theme, "max. depth", plain(counted(max, "step")))));
-    lines.extend(model.leave_out.iter().map(|condition| figure(theme, "not beyond", plain(condition.clone()))));
-    lines.extend(model.visit_first.iter().map(|condition| figure(theme, "first", plain(condition.clone()))));
+    // Searches for cycles heed neither.
+    let heeded = [("not beyond", &model.leave_out), ("first", &model.visit_first)].into_iter();
+    let heeded = heeded.filter(|_| watch.property.is_empty() || watch.property == SAFETY);
+    lines.extend(heeded.filter_map(|(name, condition)| Some(figure(theme, name, plain(condition.clone()?)))));
     lines.extend(estimates(theme, watch));
     for (row, line) in lines.iter().enumerate() {
         put(buffer, area, row as u16, line, theme);

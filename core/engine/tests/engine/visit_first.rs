@@ -139,6 +139,42 @@ fn what_is_to_be_visited_first_is() {
 }
 
 #[test]
+fn who_watches_sees_how_many_states_wait() {
+    // Where m is not 3, every state waits until all are visited in which it is.
+    let text =
+        "byte m, n; active proctype A() { do :: n < 250 -> n++ :: n > 0 -> n-- :: m < 250 -> m++ :: m > 0 -> m-- od }";
+    for threads in [ThreadCount::Exactly(1), ThreadCount::Exactly(2)] {
+        let settings = Settings { optimize: false, reduction: false, ..safety(threads) };
+        let model = loaded(text, &settings);
+        for condition in [None, Some("m == 3")] {
+            let (cancel, controls) = (Cancel::new(), Controls::new());
+            controls.visit_first(condition);
+            let mut waiting = Vec::new();
+            let mut observe = |event: Event| match event {
+                Event::Progress { .. } => controls.ask(false),
+                Event::Look { look, .. } if ["depth first", "several threads"].contains(&look.phase.as_str()) => {
+                    waiting.push(look.frontier);
+                }
+                _ => {}
+            };
+            let mut context = CheckContext {
+                cancel: &cancel,
+                now: &|| Duration::ZERO,
+                observe: &mut observe,
+                controls: Some(&controls),
+            };
+            let outcome = check(&model, &settings, &mut context);
+            // At the start of the loop, and between each of the guards and the statement after it.
+            let states = 251 * 251 + 4 * 250 * 251;
+            assert_eq!((outcome.report.verdict, outcome.report.properties[0].states), (Verdict::Holds, states));
+            let most = waiting.iter().flatten().max().copied();
+            assert_eq!((waiting.is_empty(), most.is_some()), (false, condition.is_some()), "{threads:?} {waiting:?}");
+            assert!(most.is_none_or(|most| most < states), "{waiting:?}");
+        }
+    }
+}
+
+#[test]
 fn a_verdict_names_what_was_visited_first() {
     let settings = safety(ThreadCount::Exactly(1));
     let model = loaded(&WAYS.replace("WRONG", "8"), &settings);

@@ -16,7 +16,7 @@ use crate::model::{Marks, Model};
 use crate::observer::{Budget, Observer};
 use crate::outcome::{Halt, Outcome, Statistics, ViolationKind, Violations};
 use crate::position::Position;
-use crate::snapshot::Phase;
+use crate::snapshot::{Phase, SearchSnapshot};
 use crate::state_log::StateLog;
 use crate::store::{Class, Inserted, Store};
 use fabius_base::StopReason;
@@ -114,7 +114,8 @@ impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> Thread<M> for Alone<'_
         if let Some(wanted) = self.observer.snapshot_request() {
             let begun = (traversal.bottom, traversal.depth());
             let look = watch::snapshot((Phase::DepthFirst, self.traces), (model, &traversal.stack), begun, wanted);
-            self.observer.on_snapshot(look);
+            let set_aside = self.aside.reached.len() as u64;
+            self.observer.on_snapshot(SearchSnapshot { frontier: (set_aside != 0).then_some(set_aside), ..look });
         }
         ControlFlow::Continue(())
     }

@@ -29,11 +29,12 @@ use crate::model::{Marks, Model};
 use crate::observer::{Observer, Settings, tell_together};
 use crate::outcome::{Halt, Outcome, Statistics, StopAt, Violation, ViolationKind, Violations};
 use crate::position::Position;
-use crate::snapshot::Phase;
+use crate::snapshot::{Phase, SearchSnapshot};
 use crate::store::{Class, Store, TreeStore};
 use fabius_base::{Limits, StopReason};
 use rustc_hash::FxHashMap;
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// This many violations may wait for the thread that lists them.
@@ -165,6 +166,7 @@ where
         listed.add(&reports, observer);
         tell_together(observer, statistics, limits, show)
     };
+    let set_aside = AtomicU64::new(0);
     let why = workers.work(models, &mut watch, begun, |thread, model, watch, begun| {
         let mut search = Reach {
             thread,
@@ -173,6 +175,7 @@ where
             share: WorkerStatistics::default(),
             portion: Portion::default(),
             aside: Vec::new(),
+            all_aside: &set_aside,
             steps_left: 0,
             stacks_bytes: 0,
             watch: watch.map(|watch| watch as Watch<'_, '_, M::Label>),
@@ -241,6 +244,8 @@ struct Reach<'a, M: Model> {
     portion: Portion,
     /// States that were set aside.
     aside: Vec<Start>,
+    /// How many states all threads have set aside.
+    all_aside: &'a AtomicU64,
     steps_left: u32,
     /// Of the stacks, when they were last asked.
     stacks_bytes: u64,
@@ -376,10 +381,13 @@ impl<M: Model> Thread<M> for Reach<'_, M> {
         self.stacks_bytes = stacks_bytes + (self.aside.len() * (size_of::<Start>() + hidden)) as u64;
         self.access.leave_if_asked();
         self.publish();
-        let Self { workers, watch, .. } = self;
+        let Self { workers, watch, all_aside, .. } = self;
         let begun = (traversal.bottom, traversal.depth());
+        let set_aside = all_aside.load(Ordering::Relaxed);
         look_around(workers, watch, &mut |wanted| {
-            watch::snapshot((Phase::Together, &workers.traces), (&mut *model, &traversal.stack), begun, wanted)
+            let look =
+                watch::snapshot((Phase::Together, &workers.traces), (&mut *model, &traversal.stack), begun, wanted);
+            SearchSnapshot { frontier: (set_aside != 0).then_some(set_aside), ..look }
         })
     }
 
@@ -413,11 +421,13 @@ impl<M: Model> Thread<M> for Reach<'_, M> {
 
     #[cold]
     fn set_aside(&mut self, (key, position): (Key, &Position), trace: Trace, depth: u64) {
+        self.all_aside.fetch_add(1, Ordering::Relaxed);
         self.aside.push(Start { key, hidden: position.hidden().to_vec(), trace, depth });
     }
 
     fn take_aside(&mut self, state: &mut Vec<u32>) -> Option<(Trace, u64)> {
         let start = self.aside.pop()?;
+        self.all_aside.fetch_sub(1, Ordering::Relaxed);
         Some(self.recall(&start, state))
     }
 
