@@ -33,6 +33,10 @@ pub fn run(args: &Check) -> u8 {
     // A violation that is known must not hide a new one.
     let args = &Check { keep_going: args.keep_going || args.baseline.is_used(), ..args.clone() };
     let interrupts = Interrupts::default();
+    // Else they are listened to once a check has taken a moment: a thread for that takes as long as a small check.
+    if args.others.search() || args.checkpoints.checkpoint.is_some() {
+        interrupts.begin();
+    }
     let mut settings = settings(args);
     if let Err(why) = refuse(args) {
         let _ = writeln!(anstream::stderr(), "error: {why}");
@@ -47,10 +51,6 @@ pub fn run(args: &Check) -> u8 {
         let _ = writeln!(anstream::stderr(), "error: {why}");
         return exit::FAULTY;
     }
-    if 1 < settings.processes.count || settings.checkpoint_files.save.is_some() {
-        interrupts.begin();
-    }
-    // Else they are listened to once a check has taken a moment: a thread for that takes as long as a small check.
     let baseline = match args.baseline.read() {
         Ok(baseline) => baseline,
         Err(why) => {
