@@ -11,9 +11,9 @@ use fabius_engine::{
     CheckContext, Controls, Counterexample, Loaded, Outcome, Planned, SAFETY, Settings, VERSION, Verdict, check, plan,
     vacuity_finding,
 };
-use fabius_task::{SourceProgram, meaning};
+use fabius_task::{SourceProgram, meaning_of_property};
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -352,7 +352,8 @@ fn within_limits(report: &PropertyReport, settings: &Settings) -> bool {
 
 /// What the entries of a check depend on.
 struct Keys {
-    common: String,
+    /// By property, what its entry is about, in full: program version, model, settings and property.
+    subjects: BTreeMap<String, String>,
     planned: Vec<Planned>,
     written: SourceProgram,
 }
@@ -377,8 +378,12 @@ impl Keys {
             whole_states_max: fabius_engine::settings::WHOLE_STATES_MAX,
             ..settings.clone()
         };
-        let common = format!("{VERSION} {} {} {} {neutral:?}", build(), meaning(program), written.base());
-        Some(Self { common, planned: plan.properties, written })
+        let common = format!("{VERSION} {} {} {neutral:?}", build(), written.base());
+        let subject = |Planned { name, .. }: &Planned| {
+            (name.clone(), format!("{common} {} {name}", meaning_of_property(program, name)))
+        };
+        let subjects = plan.properties.iter().map(subject).collect();
+        Some(Self { subjects, planned: plan.properties, written })
     }
 
     /// If not all that a check asks for is known, forgets what a search for the rest has to find out anew: a checkpoint is one of all, hints
@@ -419,7 +424,7 @@ impl Keys {
 
     /// What the entry for a proof of a property is about, in full: program version, model, settings and property.
     fn subject(&self, name: &str) -> String {
-        format!("{} {name}", self.common)
+        self.subjects.get(name).cloned().unwrap_or_default()
     }
 }
 

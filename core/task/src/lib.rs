@@ -24,7 +24,7 @@ pub mod words;
 pub use fabius_language::{Parameter, WrittenSweep};
 pub use languages::{LANGUAGES, language_of};
 pub use load::{Include, Loaded, ModelText, Project, formula_name, load, load_until, misconfigured, unreadable};
-pub use meaning::{SemanticDigest, SourceProgram, meaning};
+pub use meaning::{SemanticDigest, SourceProgram, meaning, meaning_of_property};
 pub use plan::{Plan, Planned, Question, SAFETY, UnknownProperty, plan};
 pub use query::{CycleSearch, LivenessQuery, event_trace};
 pub use report::{PropertyReport, Report, TOOL, VERSION, Verdict, ViolationReport, internal_error};

@@ -113,6 +113,14 @@ pub fn meaning(program: &Program) -> SemanticDigest {
     digest(&placeless)
 }
 
+/// The meaning of a property of such a program. What other formulas ask does not count, unless the program has another form since they are
+/// there.
+pub fn meaning_of_property(program: &Program, name: &str) -> SemanticDigest {
+    let mut asked = program.clone();
+    asked.properties.retain(|property| property.name == name || !matches!(property.kind, PropertyKind::Ltl(_)));
+    meaning(&asked)
+}
+
 fn base(program: &Program) -> SemanticDigest {
     let mut placeless = program.clone();
     placeless.properties.retain(|property| !matches!(property.kind, PropertyKind::Ltl(_)));

@@ -274,6 +274,28 @@ fn what_is_known_of_a_check_is_told_with_what_is_searched() {
 }
 
 #[test]
+fn a_formula_that_is_added_leaves_the_others_known() {
+    let model = "byte x, y; active proctype P() { do :: x < 9 -> x++ :: x == 9 -> x = 0; y = 1 - y od }\nltl p { []<> (x == 0 && y < 2) }\n";
+    let settings = Settings::default();
+    let tried = Tried::new();
+    tried.search(&read(model, &settings), &settings);
+    let known = |text: &str| {
+        let (loaded, cancel) = (read(text, &settings), Cancel::new());
+        let mut context =
+            CheckContext { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut |_| {}, controls: None };
+        let outcome = Cache::check(Some(&tried.cache), &loaded, &settings, &mut context);
+        let known = outcome.report.properties.into_iter().filter(|property| property.cached.is_some());
+        known.map(|property| property.name).collect::<Vec<_>>()
+    };
+    assert_eq!(known(model), ["safety", "p"]);
+    assert_eq!(known(&format!("{model}ltl q {{ [] (x < 10) }}\n")), ["safety", "p"]);
+    // The formula itself is another one.
+    assert_eq!(known(&model.replace("y < 2", "y < 3")), ["safety"]);
+    // So is the model.
+    assert!(known(&model.replace("x == 9 ->", "x > 8 ->")).is_empty());
+}
+
+#[test]
 fn another_model_or_question_is_searched() {
     let (tried, plain) = (Tried::new(), Settings::default());
     let loaded = read(DEADLOCK, &plain);
