@@ -9,7 +9,7 @@ use crate::{check, diagram};
 use clap::ValueEnum;
 use fabius_analysis::DEAD_CODE_MAX;
 use fabius_base::{Code, Finding, SourceMap};
-use fabius_engine::report::{ON, PropertyClass, PropertyReport, SearchReport};
+use fabius_engine::report::{ON, PropertyClass, PropertyReport, Report, SearchReport};
 use fabius_engine::{Counterexample, Loaded, Outcome, Settings, Verdict, strategy};
 use fabius_witness::diagram::{plot_line, plots};
 use fabius_witness::format::json::RECORDS_MAX;
@@ -128,6 +128,19 @@ pub fn outcome(loaded: &Loaded, outcome: &Outcome, shown: &EarlyExamples, args: 
     text
 }
 
+/// Which results are not those of this check, and of when they are, if there are any.
+fn cached(report: &Report) -> Option<String> {
+    let properties = &report.properties;
+    let known: Vec<_> =
+        properties.iter().filter_map(|property| Some((property, property.cached.as_deref()?))).collect();
+    let (_, first) = *known.first()?;
+    if known.len() == properties.len() && known.iter().all(|(_, time)| *time == first) {
+        return Some(format!("cached result from {first} UTC"));
+    }
+    let named = known.iter().map(|(property, time)| format!("{} from {time} UTC", property.name));
+    Some(format!("cached results: {}", named.collect::<Vec<_>>().join(", ")))
+}
+
 /// The settings from the project's file, the verdict, and what to try.
 pub fn conclusion(outcome: &Outcome, args: &Check) -> String {
     let mut text = String::new();
@@ -137,9 +150,8 @@ pub fn conclusion(outcome: &Outcome, args: &Check) -> String {
     }
     text.push_str(&verdict(outcome, args));
     text.push_str(&schedule::of_report(&outcome.report));
-    if let Some(time) = outcome.report.properties.iter().find_map(|property| property.cached.as_deref()) {
-        let told = format!("cached result from {time} UTC; --no-cache checks again");
-        let _ = writeln!(text, "{}", paint(FAINT, told));
+    if let Some(told) = cached(&outcome.report) {
+        let _ = writeln!(text, "{}", paint(FAINT, format!("{told}; --no-cache checks again")));
     }
     text.push_str(&if args.verbose { searches::table(&outcome.report) } else { tried(outcome) });
     let advice = advice::advice(&outcome.report, args);

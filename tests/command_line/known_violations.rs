@@ -140,3 +140,16 @@ fn a_damaged_entry_is_no_violation() {
         assert!(model.json(&asked).1);
     }
 }
+
+#[test]
+fn of_a_check_that_is_known_in_part_only_the_rest_is_searched_and_it_says_which() {
+    let model = Model::new(COUNTERS);
+    model.check(&["--property", "p"]).expect(1);
+    let told = model.check(&[]).expect(1);
+    let line = told.out.lines().find(|line| line.starts_with("cached results: ")).expect("it says what is known");
+    assert!(line.starts_with("cached results: p from 2") && !line.contains("q from"), "{line}");
+    let report = model.check(&["--json"]).expect(1).json();
+    let known = report["properties"].as_array().expect("properties").iter().map(|one| one["cached"].is_string());
+    assert!(known.eq([true, true, true]), "all are known then: {report}");
+    assert!(model.check(&[]).out.contains("\ncached result"), "{}", told.out);
+}

@@ -332,7 +332,12 @@ fn conclude(model: &mut Model, outcome: Outcome) {
         _ => outcome.report.reason.clone(),
     };
     let cached = outcome.report.properties.iter().find_map(|property| property.cached.as_deref());
-    let known = cached.map(|time| format!(" (cached result from {time} UTC; S checks again)")).unwrap_or_default();
+    let is_all_known = outcome.report.properties.iter().all(|property| property.cached.is_some());
+    let known = cached.map(|time| match is_all_known {
+        true => format!(" (cached result from {time} UTC; S checks again)"),
+        false => " (in part from the cache; S checks again)".to_owned(),
+    });
+    let known = known.unwrap_or_default();
     let is_violated = !violated.is_empty();
     if let Some(session) = &mut model.session
         && holds_everywhere(&outcome, &model.launch.settings, &session.walk.target().property)
