@@ -118,7 +118,7 @@ fn check_in_time(
         cancel: cancel.clone(),
         so_far: so_far.clone(),
     };
-    let waiting = Waiting { allowed: args.timeout, look: &mut || interrupts.begin() };
+    let waiting = Waiting { name: "check", allowed: args.timeout, look: &mut || interrupts.begin() };
     let threads = settings.threads.most();
     let checked = fabius_supervise::run_meanwhile(&cancel, &voice, threads, waiting, move |result| {
         let checked = panic::catch_unwind(AssertUnwindSafe(|| job.check(&mut reporter)));

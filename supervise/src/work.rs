@@ -140,8 +140,8 @@ pub fn begin<T: Send + 'static>(
         let _timer = Timer::by(&task.clock, task.allowed, &task.cancel);
         let cores = thread::available_parallelism().map_or(1, usize::from);
         // The clock of the task may stand still, which a timer of its own knows about.
-        let waiting = Waiting { allowed: None, look: &mut || {} };
-        let done = run_named(task.name, &task.cancel, &task.voice, cores, waiting, move |result| {
+        let waiting = Waiting { name: task.name, allowed: None, look: &mut || {} };
+        let done = run_meanwhile(&task.cancel, &task.voice, cores, waiting, move |result| {
             let _ = result.send(work());
         });
         tell(done.map_err(Unfinished::Abandoned));
@@ -190,11 +190,13 @@ pub fn run<T: Send + 'static>(
     threads: usize,
     work: impl FnOnce(Sender<T>) + Send + 'static,
 ) -> Result<T, StopReason> {
-    run_named("check", cancel, voice, threads, Waiting { allowed: None, look: &mut || {} }, work)
+    run_meanwhile(cancel, voice, threads, Waiting { name: "check", allowed: None, look: &mut || {} }, work)
 }
 
 /// What whoever waits for work does meanwhile; a thread for each would cost more than a short piece of work does.
 pub struct Waiting<'a> {
+    /// The name of the thread that works.
+    pub name: &'static str,
     /// Tells the work that its time is used up, after so long.
     pub allowed: Option<Duration>,
     /// Called every 20 milliseconds.
@@ -206,17 +208,6 @@ pub struct Waiting<'a> {
 /// # Errors
 /// Why the work should have stopped, if it did not.
 pub fn run_meanwhile<T: Send + 'static>(
-    cancel: &Cancel,
-    voice: &Voice,
-    threads: usize,
-    waiting: Waiting<'_>,
-    work: impl FnOnce(Sender<T>) + Send + 'static,
-) -> Result<T, StopReason> {
-    run_named("check", cancel, voice, threads, waiting, work)
-}
-
-fn run_named<T: Send + 'static>(
-    name: &str,
     cancel: &Cancel,
     voice: &Voice,
     threads: usize,
@@ -241,7 +232,7 @@ fn run_named<T: Send + 'static>(
             let work = work.lock().unwrap_or_else(PoisonError::into_inner).take();
             work.into_iter().for_each(|work| work());
         };
-        thread::Builder::new().name(name.to_owned()).stack_size(stack).spawn(begin).is_ok()
+        thread::Builder::new().name(waiting.name.to_owned()).stack_size(stack).spawn(begin).is_ok()
     };
     if !STACKS_BYTES.into_iter().any(spawn) {
         return Err(StopReason::Exhausted);
@@ -324,7 +315,7 @@ mod tests {
     fn whoever_waits_counts_the_time_and_looks_after_other_things() {
         let (cancel, mut looks) = (Cancel::new(), 0);
         let asked = cancel.clone();
-        let waiting = Waiting { allowed: Some(3 * PAUSE), look: &mut || looks += 1 };
+        let waiting = Waiting { name: "check", allowed: Some(3 * PAUSE), look: &mut || looks += 1 };
         let why = run_meanwhile(&cancel, &Voice::default(), 1, waiting, move |result| {
             while asked.requested().is_none() {
                 thread::yield_now();
@@ -339,7 +330,7 @@ mod tests {
     fn work_that_has_no_time_is_told_so_before_it_begins() {
         let cancel = Cancel::new();
         let asked = cancel.clone();
-        let waiting = Waiting { allowed: Some(Duration::ZERO), look: &mut || {} };
+        let waiting = Waiting { name: "check", allowed: Some(Duration::ZERO), look: &mut || {} };
         let why = run_meanwhile(&cancel, &Voice::default(), 1, waiting, move |result| {
             let _ = result.send(asked.requested());
         });

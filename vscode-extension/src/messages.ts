@@ -1127,7 +1127,8 @@ export type Status = {
   leaveOut: string | null,
   /** Checks cut off runs after this many steps. */
   maxDepth: number | null,
-  /** Depth-first searches for violations of safety visit states in which this is true before others. */
+  /** Depth-first searches for violations of safety prefer states in which this is true. Null as well while that says nothing about the
+   * model, since its text was edited. */
   visitFirst: string | null,
   /** Why the model cannot be checked as it is; the properties are then those from before. */
   faulty: Faulty | null,

@@ -21,7 +21,7 @@ export function statusItem(store: Store): vscode.Disposable {
     item.backgroundColor = failing ? new vscode.ThemeColor("statusBarItem.errorBackground") : undefined;
     const lines = status.properties.map((property) => `**${property.name}** ${property.summary ?? short(property, status.running)}`);
     if (status.leaveOut !== null) lines.push(`Checks do not go on where \`${status.leaveOut}\` is true.`);
-    if (status.visitFirst !== null) lines.push(`Searches visit states in which \`${status.visitFirst}\` is true first.`);
+    if (status.visitFirst !== null) lines.push(`Depth-first searches for violations of safety prefer states in which \`${status.visitFirst}\` is true.`);
     if (status.maxDepth !== null) lines.push(`Checks cut off runs after ${status.maxDepth} steps.`);
     item.tooltip = new vscode.MarkdownString(lines.join("\n\n"));
     item.accessibilityInformation = { label: `Fabius: ${statusLine(status)}` };

@@ -52,4 +52,4 @@ pub use run::check;
 pub use schedule::add_schedule;
 pub use search_from::{SearchedFrom, search_from};
 pub use vacuity::vacuity_finding;
-pub use visit_first::{can_visit_first, check_visit_first};
+pub use visit_first::check_visit_first;

@@ -44,8 +44,8 @@ pub(crate) fn check(job: Job<'_>, how: How, context: &mut CheckContext<'_>) -> C
         PropertyReport { reduction, states_before, visited_first, ..describe(planned, how, &explored, seconds) };
     let mut checked = Checked::of(report, verdict::exhaustive(outcome));
     if let Some(condition) = &checked.report.visited_first {
-        let first = format!("; states in which `{condition}` is true were visited first");
-        checked.reason = std::mem::take(&mut checked.reason).also(&first);
+        let order = format!("; once it was told to, the search preferred states in which `{condition}` is true");
+        checked.reason = std::mem::take(&mut checked.reason).also(&order);
     }
     checked.add_audit(audited);
     checked.restrict(&machine, settings);

@@ -238,7 +238,7 @@ pub struct PropertyReport {
     /// States that were stored before the search began anew, with the reduction or with more threads.
     #[serde(skip_serializing_if = "is_zero")]
     pub states_before: u64,
-    /// The condition on states that a depth-first search visited before others, since somebody who watched asked for that.
+    /// The condition on the states that a depth-first search preferred, once somebody who watched asked for that.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub visited_first: Option<String>,
     /// States stored.

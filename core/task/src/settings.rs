@@ -30,8 +30,8 @@ const CLARIFY_FACTOR: u64 = 8;
 /// … and with this many transitions more, near the run half as many: no model is known on which more of them showed a shorter run
 /// after a short search.
 const CLARIFY_BESIDE: u64 = 100_000;
-/// The same for an infinite run, where several searches share them: for one with fewer steps, and for fair ones. No model is known on
-/// which more of the former showed a shorter run.
+/// The same for an infinite run, where several searches share them: for one with fewer steps, and for fair ones. One model is known on
+/// which more of the former shortened a run a little, from 2 620 steps to 2 376.
 const CLARIFY_INFINITE_FACTOR: u64 = 2;
 /// See [`CLARIFY_INFINITE_FACTOR`].
 const CLARIFY_INFINITE_BESIDE: u64 = 300_000;

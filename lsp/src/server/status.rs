@@ -183,10 +183,6 @@ fn faulty(document: &Document) -> Option<Faulty> {
         let message = format!("checks are not to go on where `{condition}` is true: {why}");
         return Some(Faulty { message, errors: 1, line: None });
     }
-    if let (true, Some(condition), Some(why)) = (is_readable, &document.visit_first, document.wrong_order()) {
-        let message = format!("searches are to visit states in which `{condition}` is true first: {why}");
-        return Some(Faulty { message, errors: 1, line: None });
-    }
     let mut errors = reading.loaded.findings.iter().filter(|finding| finding.is_error());
     let first = errors.next()?;
     let place = first.span().map(|span| reading.map().position(reading.map().user_span(span)));
@@ -244,7 +240,7 @@ pub fn status(session: &Session, encoding: Encoding, name: &str, document: &Docu
         waiting: turns.map(turn).collect(),
         leave_out: document.leave_out.clone(),
         max_depth: document.max_depth,
-        visit_first: document.visit_first.clone(),
+        visit_first: document.heeded_order().cloned(),
         faulty: faulty(document),
         properties: properties
             .iter()

@@ -9,7 +9,7 @@ use super::reading::Reading;
 use super::results::Results;
 use super::runs::Asked;
 use fabius_engine::settings::{OwnScheduler, SchedulerChoice};
-use fabius_engine::{Event, Fairness, Goal, SAFETY, Verdict, boundary, check_visit_first};
+use fabius_engine::{Event, Fairness, Goal, SAFETY, Settings, Verdict, boundary, check_visit_first};
 use fabius_project::config::{self, Config};
 use fabius_project::defines::definition;
 use ropey::Rope;
@@ -205,9 +205,11 @@ impl Document {
         boundary(&self.reading.as_ref()?.loaded, self.leave_out.as_ref()?).err()
     }
 
-    /// What is wrong with the condition of the states that are visited first.
-    pub fn wrong_order(&self) -> Option<String> {
-        check_visit_first(&self.reading.as_ref()?.loaded, self.visit_first.as_ref()?).err()
+    /// Which states searches prefer, unless that says nothing about the model since its text was edited.
+    pub fn heeded_order(&self) -> Option<&String> {
+        let loaded = &self.reading.as_ref()?.loaded;
+        let is_heeded = |condition: &&String| check_visit_first(loaded, &Settings::default(), condition).is_ok();
+        self.visit_first.as_ref().filter(is_heeded)
     }
 
     /// The verdict that is expected of a property: by the model, else by the project.

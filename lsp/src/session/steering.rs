@@ -2,8 +2,8 @@
 
 use super::Session;
 use super::jobs::Tier;
-use fabius_engine::check_visit_first;
 use fabius_engine::report::Stopped;
+use fabius_engine::{Settings, check_visit_first};
 
 impl Session {
     /// Checks of a document cut off runs after this many steps; `None`: they do not. What is decided stays. Checks
@@ -33,7 +33,7 @@ impl Session {
     pub fn visit_first(&mut self, name: &str, condition: Option<String>) -> Result<(), String> {
         let reading = self.reading(name).ok_or("the model is still being read")?;
         if let Some(condition) = &condition {
-            check_visit_first(&reading.loaded, condition)?;
+            check_visit_first(&reading.loaded, &Settings::default(), condition)?;
         }
         let Some(document) = self.documents.get_mut(name).filter(|document| document.visit_first != condition) else {
             return Ok(());

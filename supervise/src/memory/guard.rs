@@ -118,6 +118,8 @@ pub fn start_guardian() {
     match thread::Builder::new().spawn(keep_guard) {
         Ok(guardian) => {
             let _ = GUARDIAN.set(guardian.thread().clone());
+            // Whoever ran out of memory before this knew of nobody to wake.
+            guardian.thread().unpark();
         }
         Err(_) if EXHAUSTED.load(Ordering::Acquire) => say_last_word(duties.as_ref()),
         Err(_) => {}

@@ -73,7 +73,8 @@ pub(super) fn check_all(model: &mut Model, effects: &mut Vec<Effect>) {
             }
         }
     }
-    taken_back = steering::take_back_order(model, effects).or(taken_back);
+    let taken_back = [taken_back, steering::take_back_order(model, effects)].into_iter().flatten();
+    let taken_back = taken_back.reduce(|one, other| format!("{one}; {other}"));
     begin_check(model, &names);
     model.taken_back = taken_back;
     model.known = Known::default();

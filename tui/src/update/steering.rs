@@ -4,7 +4,7 @@ use super::{prompt, search};
 use crate::message::Effect;
 use crate::model::{Model, Question, Tone};
 use fabius_engine::words::counted;
-use fabius_engine::{Settings, can_visit_first, check_visit_first, strategy};
+use fabius_engine::{Settings, check_visit_first, strategy};
 
 /// Asks for the bound.
 pub(super) fn ask_depth(model: &mut Model) {
@@ -51,14 +51,11 @@ pub(super) fn visit_first(model: &mut Model, condition: &str, effects: &mut Vec<
         return Ok(());
     }
     if let Some(condition) = &condition {
-        check_visit_first(model.loaded.as_ref().ok_or("there is no model")?, condition)?;
-        if !can_visit_first(&model.launch.settings) {
-            return Err("only a depth-first search of one process, whose order nobody chose, can do so".to_owned());
-        }
+        check_visit_first(model.loaded.as_ref().ok_or("there is no model")?, &model.launch.settings, condition)?;
     }
     let said = match &condition {
         Some(condition) => {
-            format!("searches for violations of safety visit states in which `{condition}` is true first")
+            format!("searches for violations of safety prefer states in which `{condition}` is true")
         }
         None => "searches visit states in any order again".to_owned(),
     };
@@ -71,8 +68,8 @@ pub(super) fn visit_first(model: &mut Model, condition: &str, effects: &mut Vec<
 /// Takes back which states are visited first if that says nothing about the model any more, since its text was edited; says why.
 pub(super) fn take_back_order(model: &mut Model, effects: &mut Vec<Effect>) -> Option<String> {
     let condition = model.visit_first.as_ref()?;
-    let why = check_visit_first(model.loaded.as_ref()?, condition).err()?;
-    let said = format!("states in which `{condition}` is true are not visited first any more: {why}");
+    let why = check_visit_first(model.loaded.as_ref()?, &model.launch.settings, condition).err()?;
+    let said = format!("searches no longer prefer states in which `{condition}` is true: {why}");
     model.visit_first = None;
     effects.push(Effect::VisitFirst(None));
     Some(said)

@@ -100,9 +100,9 @@ fn figures(model: &Model, buffer: &mut Buffer, area: Rect) {
     ];
     let max = model.launch.settings.limits.depth_max;
     lines.extend(max.map(|max| figure(theme, "max. depth", plain(counted(max, "step")))));
-    // Searches for cycles heed neither.
-    let heeded = [("not beyond", &model.leave_out), ("first", &model.visit_first)].into_iter();
-    let heeded = heeded.filter(|_| watch.property.is_empty() || watch.property == SAFETY);
+    // Searches for cycles heed neither, nor do those from a state.
+    let heeds = watch.local.is_none() && (watch.property.is_empty() || watch.property == SAFETY);
+    let heeded = [("not beyond", &model.leave_out), ("first", &model.visit_first)].into_iter().filter(|_| heeds);
     lines.extend(heeded.filter_map(|(name, condition)| Some(figure(theme, name, plain(condition.clone()?)))));
     lines.extend(estimates(theme, watch));
     for (row, line) in lines.iter().enumerate() {

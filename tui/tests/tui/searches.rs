@@ -123,7 +123,7 @@ fn states_that_are_visited_first_are_named_and_nothing_begins_anew() {
     player.keys("v \"nobody enter");
     assert!(player.screen().contains("`nobody` is not declared"), "{}", player.screen());
     player.keys("esc v \"x==1 enter");
-    player.said("from now on, searches for violations of safety visit states in which `x==1` is true first");
+    player.said("from now on, searches for violations of safety prefer states in which `x==1` is true");
     let sent = |effect: &Effect| matches!(effect, Effect::VisitFirst(Some(condition)) if condition == "x==1");
     assert!(player.effects.iter().any(sent), "{:?}", player.effects);
     assert!(player.screen().contains("first      x==1"), "{}", player.screen());

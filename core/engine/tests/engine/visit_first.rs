@@ -1,10 +1,8 @@
 //! Searches that visit some states before others, as whoever watches says while they run, compared with searches in any order.
 
 use fabius_base::Cancel;
-use fabius_engine::settings::{Settings, ThreadCount};
-use fabius_engine::{
-    CheckContext, Controls, Event, Loaded, PropertyReport, Verdict, can_visit_first, check, check_visit_first, load,
-};
+use fabius_engine::settings::{Delaying, DepthBounding, Order, Settings, Storage, ThreadCount};
+use fabius_engine::{CheckContext, Controls, Event, Loaded, PropertyReport, Verdict, check, check_visit_first, load};
 use fabius_testkit::generate::{self, small};
 use fabius_testkit::parallel;
 use std::collections::BTreeSet;
@@ -65,7 +63,7 @@ fn conditions(model: &Loaded, text: &str) -> Vec<String> {
     let words: BTreeSet<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
     let about = words.iter().flat_map(|word| [format!("{word} > 0"), format!("len({word}) > 0")]);
     let all = about.chain(["_nr_pr > 1".to_owned(), "_nr_pr % 2 == 0".to_owned()]);
-    all.filter(|condition| check_visit_first(model, condition).is_ok()).collect()
+    all.filter(|condition| check_visit_first(model, &Settings::default(), condition).is_ok()).collect()
 }
 
 /// Nothing is left out, whatever is visited first and however often that changes; how often some state had to wait.
@@ -80,7 +78,6 @@ fn compare(seed: u64) -> usize {
     for (threads, keep_going) in threads.into_iter().flat_map(|threads| [(threads, true), (threads, false)]) {
         for (reduction, whole_states_max) in [(false, 0), (true, 0), (true, 500)] {
             let settings = Settings { reduction, whole_states_max, keep_going, ..safety(threads) };
-            assert!(can_visit_first(&settings));
             let model = loaded(&text, &settings);
             if model.checkable().is_none() {
                 continue;
@@ -181,7 +178,7 @@ fn a_verdict_names_what_was_visited_first() {
     let named = |changes: &[(u64, Option<&str>)]| {
         let property = steered(&model, &settings, changes);
         assert_eq!((property.verdict, property.exhaustive), (Verdict::Holds, true));
-        let said = property.reason.contains("visited first");
+        let said = property.reason.contains("the search preferred states");
         assert_eq!(said, property.visited_first.is_some(), "{}", property.reason);
         property.visited_first
     };
@@ -197,13 +194,35 @@ fn a_verdict_names_what_was_visited_first() {
 fn what_says_nothing_about_a_state_of_the_model_is_refused() {
     let model = loaded(WAYS.replace("WRONG", "8").as_str(), &Settings::default());
     for (condition, why) in [("k > 1", "k"), ("m >", ""), ("m > 1 after n > 3", "single states"), ("", "")] {
-        let refused = check_visit_first(&model, condition).expect_err(condition);
+        let refused = check_visit_first(&model, &Settings::default(), condition).expect_err(condition);
         assert!(refused.contains(why), "{condition}: {refused}");
     }
     // The number of a process is kept where the model asks for it.
-    let refused = check_visit_first(&model, "A[0]:_pid == 0").expect_err("it is no part of a state");
+    let refused =
+        check_visit_first(&model, &Settings::default(), "A[0]:_pid == 0").expect_err("it is no part of a state");
     assert_eq!(refused, "`_pid` of A is no part of a state of this model, which does not use it");
     let asking = WAYS.replace("m != WRONG", "m != 8 && A[0]:_pid == 0");
     let asking = loaded(&asking, &Settings::default());
-    assert_eq!(check_visit_first(&asking, "m == 3 && A[0]:_pid == 0").err(), None);
+    assert_eq!(check_visit_first(&asking, &Settings::default(), "m == 3 && A[0]:_pid == 0").err(), None);
+}
+
+#[test]
+fn a_search_that_keeps_an_order_of_its_own_is_not_told_another() {
+    let plain = Settings::default();
+    let model = loaded(WAYS.replace("WRONG", "3").as_str(), &plain);
+    let refused = |settings: &Settings| check_visit_first(&model, settings, "m == 3").err();
+    let many = Settings { threads: ThreadCount::UpTo(4), ..plain.clone() };
+    for free in [&plain, &many, &safety(ThreadCount::Exactly(1)), &safety(ThreadCount::Exactly(3))] {
+        assert_eq!(refused(free), None, "{free:?}");
+    }
+    let orders = [
+        Settings { search: Order::DepthFirst, ..plain.clone() },
+        Settings { search: Order::BreadthFirst, ..plain.clone() },
+        Settings { store: Some(Storage::Hash), ..plain.clone() },
+        Settings { delaying: Some(Delaying::default()), ..plain.clone() },
+        Settings { depth_bounding: Some(DepthBounding::default()), ..plain },
+    ];
+    for own in &orders {
+        assert!(refused(own).is_some_and(|why| why.contains("only a depth-first search")), "{own:?}");
+    }
 }

@@ -29,7 +29,8 @@ pub struct Status {
     /// Checks cut off runs after this many steps.
     #[serde(rename = "maxDepth")]
     pub max_depth: Option<u64>,
-    /// Depth-first searches for violations of safety visit states in which this is true before others.
+    /// Depth-first searches for violations of safety prefer states in which this is true. Null as well while that says nothing about the
+    /// model, since its text was edited.
     #[serde(rename = "visitFirst")]
     pub visit_first: Option<String>,
     /// Why the model cannot be checked as it is; the properties are then those from before.
