@@ -137,8 +137,11 @@ fn cached(report: &Report) -> Option<String> {
     if known.len() == properties.len() && known.iter().all(|(_, time)| *time == first) {
         return Some(format!("cached result from {first} UTC"));
     }
-    let named = known.iter().map(|(property, time)| format!("{} from {time} UTC", property.name));
-    Some(format!("cached results: {}", named.collect::<Vec<_>>().join(", ")))
+    let of_a_time = known.chunk_by(|(_, one), (_, other)| one == other).map(|known| {
+        let names: Vec<&str> = known.iter().map(|(property, _)| property.name.as_str()).collect();
+        format!("{} from {} UTC", names.join(", "), known[0].1)
+    });
+    Some(format!("cached results: {}", of_a_time.collect::<Vec<_>>().join("; ")))
 }
 
 /// The settings from the project's file, the verdict, and what to try.
