@@ -2,8 +2,13 @@
 //!
 //! A table that is asked for random keys spends much of its time in address translation unless its
 //! pages are huge, and the allocator neither asks for huge pages nor gives a big block back at once.
-//! On Linux, blocks of some size therefore come straight from the kernel; elsewhere, and for small
-//! ones, a plain vector does.
+//! On Linux, blocks of some size therefore come straight from the kernel, those below a huge page as parts of a larger
+//! one; elsewhere, and for small ones, a plain vector does.
+
+#[cfg(target_os = "linux")]
+mod chunks;
+#[cfg(target_os = "linux")]
+mod mapped;
 
 use crate::sync::{AtomicU32, AtomicU64, LOOM};
 use std::ops::{Deref, DerefMut};
@@ -135,78 +140,6 @@ impl<T: Plain> DerefMut for Pages<T> {
     fn deref_mut(&mut self) -> &mut [T] {
         // SAFETY: as for `deref`, and the exclusive borrow of the owner excludes others.
         unsafe { self.slice.as_mut() }
-    }
-}
-
-#[cfg(target_os = "linux")]
-mod mapped {
-    use super::{LOOM, Plain};
-    use std::ptr::{self, NonNull};
-
-    /// Blocks below this come from the allocator.
-    const BYTES_MIN: usize = if LOOM { usize::MAX } else { 1 << 18 };
-    /// Size and alignment of a huge page.
-    const HUGE: usize = 2 << 20;
-
-    /// `len` zeros in anonymous memory of the kernel's, or `None` if that is little or the kernel refuses.
-    pub fn zeroed<T: Plain>(len: usize) -> Option<NonNull<[T]>> {
-        let bytes = len.checked_mul(size_of::<T>())?;
-        if bytes < BYTES_MIN || bytes > isize::MAX as usize / 2 {
-            return None;
-        }
-        let slack = if bytes < HUGE { 0 } else { HUGE };
-        let block = page_up(bytes);
-        let mapped = block.checked_add(slack)?;
-        // SAFETY: asks for fresh memory at an address of the kernel's choosing; nothing else is touched.
-        let base = unsafe {
-            libc::mmap(
-                ptr::null_mut(),
-                mapped,
-                libc::PROT_READ | libc::PROT_WRITE,
-                libc::MAP_PRIVATE | libc::MAP_ANONYMOUS,
-                -1,
-                0,
-            )
-        };
-        if base == libc::MAP_FAILED {
-            return None;
-        }
-        let skipped = if slack == 0 { 0 } else { (base as usize).next_multiple_of(HUGE) - base as usize };
-        // SAFETY: `skipped` < `slack`, or both are 0, so all ranges below lie in the fresh mapping,
-        // of which nobody else knows; the pointer stays within it and is not null. Pages before and
-        // after the block are given back; the advice changes no content, and its failure no meaning.
-        unsafe {
-            let first = base.cast::<u8>().add(skipped);
-            if slack != 0 {
-                unmap(base.cast(), skipped);
-                unmap(first.add(block), slack - skipped);
-                libc::madvise(first.cast(), block, libc::MADV_HUGEPAGE);
-            }
-            Some(NonNull::slice_from_raw_parts(NonNull::new(first.cast())?, len))
-        }
-    }
-
-    /// Gives a block back.
-    ///
-    /// # Safety
-    /// It came from [`zeroed`], and nobody uses it any more.
-    pub unsafe fn give_back<T: Plain>(slice: NonNull<[T]>) {
-        // SAFETY: promised by the caller; the block was mapped in whole pages.
-        unsafe { unmap(slice.as_ptr().cast(), page_up(slice.len() * size_of::<T>())) }
-    }
-
-    /// Whole pages, whichever of the sizes in use (4 to 64 KiB) the kernel has.
-    fn page_up(bytes: usize) -> usize {
-        bytes.next_multiple_of(64 << 10)
-    }
-
-    /// # Safety
-    /// The range is mapped, page-aligned at its start, and nobody uses it any more.
-    unsafe fn unmap(start: *mut u8, bytes: usize) {
-        if bytes != 0 {
-            // SAFETY: promised by the caller.
-            unsafe { libc::munmap(start.cast(), bytes) };
-        }
     }
 }
 

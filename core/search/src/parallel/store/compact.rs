@@ -27,8 +27,11 @@ const LINE: usize = 2 * SharedLine::WORDS;
 const LOAD_MAX_OF_32: u64 = 23;
 /// A segment grows by so much. It has a size of its own, between one and this many times the smallest.
 const GROWTH: f64 = 1.4;
-/// Segments that will be crowded when there are this many more numbers, of 16, grow with those that are.
+/// Segments that will be crowded when there are this many more numbers, of 16, grow with those that are …
 const SOON_OF_16: u64 = 2;
+/// … in a table of more than this many numbers; below, all segments get room for twice as many, which takes less memory than the
+/// pauses would take time.
+const FEW: u64 = 1 << 19;
 
 /// The table.
 #[derive(Debug)]
@@ -43,8 +46,9 @@ pub(in crate::parallel) struct SharedCompact {
 struct Segment {
     lines: Pages<SharedLine>,
     places: Lines,
-    /// Numbers whose line was full, or of which too much is left.
-    side: Mutex<FxHashSet<u64>>,
+    /// Numbers whose line was full, or of which too much is left. Elsewhere, so that who takes the lock disturbs nobody who reads
+    /// where the lines are.
+    side: Box<Apart<Mutex<FxHashSet<u64>>>>,
 }
 
 impl SharedCompact {
@@ -95,15 +99,17 @@ impl SharedCompact {
 
     /// Makes room in the segments that are crowded, or will be soon, with this many threads.
     pub(super) fn grow(&mut self, threads: usize) {
-        let soon = self.len() + self.len() * SOON_OF_16 / 16;
+        let len = self.len();
+        let soon = len + if len < FEW { len } else { len * SOON_OF_16 / 16 };
         let bits = self.mixer.rest_bits();
         let crowded: Vec<_> = self.segments.iter_mut().filter(|segment| segment.len_allowed() < soon).collect();
         share_out(threads, crowded, |segment| {
-            while segment.len_allowed() < soon {
-                let lines = (segment.lines.len() as f64 * GROWTH) as usize + 1;
-                let old = std::mem::replace(segment, Segment::with_lines(bits, lines));
-                old.each(|hash| segment.put(hash));
+            let mut lines = segment.lines.len();
+            while len_allowed(lines) < soon {
+                lines = (lines as f64 * GROWTH) as usize + 1;
             }
+            let old = std::mem::replace(segment, Segment::with_lines(bits, lines));
+            old.each(|hash| segment.put(hash));
         });
         self.len_max = self.len_allowed();
     }
@@ -137,14 +143,19 @@ fn slots_with(word: u64, entry: u32) -> u32 {
     u32::from(word as u32 == entry) | u32::from((word >> 32) as u32 == entry) << 1
 }
 
+/// Numbers of the whole table, if they are spread evenly, up to which a segment of so many lines is not crowded.
+fn len_allowed(lines: usize) -> u64 {
+    ((lines * LINE) as u64 * LOAD_MAX_OF_32 / 32) << SEGMENT_BITS
+}
+
 impl Segment {
     fn with_lines(bits: u32, lines: usize) -> Self {
-        Self { lines: Pages::zeroed(lines), places: Lines::new(lines, bits), side: Mutex::default() }
+        Self { lines: Pages::zeroed(lines), places: Lines::new(lines, bits), side: Box::default() }
     }
 
     /// Numbers of the whole table, if they are spread evenly, up to which this segment is not crowded.
     fn len_allowed(&self) -> u64 {
-        ((self.lines.len() * LINE) as u64 * LOAD_MAX_OF_32 / 32) << SEGMENT_BITS
+        len_allowed(self.lines.len())
     }
 
     /// Whether the number was not there before.
@@ -159,7 +170,7 @@ impl Segment {
 
     #[cold]
     fn insert_beside(&self, hash: u64) -> bool {
-        self.side.lock().unwrap_or_else(PoisonError::into_inner).insert(hash)
+        self.side.0.lock().unwrap_or_else(PoisonError::into_inner).insert(hash)
     }
 
     /// Puts a number that is not there into the segment.
@@ -176,7 +187,7 @@ impl Segment {
                 }
             }
         }
-        self.side.get_mut().unwrap_or_else(PoisonError::into_inner).insert(hash);
+        self.side.0.get_mut().unwrap_or_else(PoisonError::into_inner).insert(hash);
     }
 
     fn each(&self, mut visit: impl FnMut(u64)) {
@@ -190,11 +201,11 @@ impl Segment {
                 }
             }
         }
-        self.side.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(|&hash| visit(hash));
+        self.side.0.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(|&hash| visit(hash));
     }
 
     fn memory_bytes(&self) -> u64 {
-        let beside = self.side.lock().unwrap_or_else(PoisonError::into_inner).capacity();
+        let beside = self.side.0.lock().unwrap_or_else(PoisonError::into_inner).capacity();
         self.lines.memory_bytes() + (beside * (size_of::<u64>() + 1)) as u64
     }
 }
@@ -202,30 +213,34 @@ impl Segment {
 /// Puts an entry into the first free slot of a line; whether it was not there before. `None` if the line is full, and does not hold it.
 #[inline]
 fn insert_in_line(line: &SharedLine, entry: u32) -> Option<bool> {
+    let twice = u64::from(entry) | u64::from(entry) << 32;
     let mut words = [0; LINE / 2];
-    let (mut same, mut free) = (0, 0);
-    for (i, (word, slots)) in words.iter_mut().zip(&line.0).enumerate() {
+    let mut same = 0;
+    for (word, slots) in words.iter_mut().zip(&line.0) {
         *word = slots.load(Ordering::Relaxed);
-        same |= slots_with(*word, entry) << (2 * i);
-        free |= slots_with(*word, 0) << (2 * i);
+        same |= zero_halves(*word ^ twice);
     }
     if same != 0 {
         return Some(false);
     }
-    while free != 0 {
-        let slot = free.trailing_zeros() as usize % LINE;
-        let (i, half) = (slot / 2, slot % 2);
-        let new = words[i] | u64::from(entry) << (32 * half);
-        match line.0[i].compare_exchange(words[i], new, Ordering::Relaxed, Ordering::Relaxed) {
-            Ok(_) => return Some(true),
-            Err(now) if slots_with(now, entry) != 0 => return Some(false),
-            Err(now) => {
-                words[i] = now;
-                free = free & !(3 << (2 * i)) | slots_with(now, 0) << (2 * i);
+    for (slots, mut word) in line.0.iter().zip(words) {
+        while zero_halves(word) != 0 {
+            let new = if word as u32 == 0 { word | u64::from(entry) } else { word | u64::from(entry) << 32 };
+            match slots.compare_exchange(word, new, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return Some(true),
+                Err(now) if zero_halves(now ^ twice) != 0 => return Some(false),
+                Err(now) => word = now,
             }
         }
     }
     None
+}
+
+/// Not 0 if and only if a half of the word is 0.
+#[inline]
+fn zero_halves(word: u64) -> u64 {
+    const ONES: u64 = 1 << 32 | 1;
+    word.wrapping_sub(ONES) & !word & ONES << 31
 }
 
 #[cfg(test)]
@@ -267,7 +282,7 @@ mod tests {
         for bits in [30, 40, 47] {
             let mut table = SharedCompact::with_room(bits, 1 << 17);
             let mut random = Random::new(1);
-            let numbers: Vec<u64> = (0..600_000).map(|_| random.next_u64() >> (64 - bits)).collect();
+            let numbers: Vec<u64> = (0..1_300_000).map(|_| random.next_u64() >> (64 - bits)).collect();
             let mut known = FxHashSet::default();
             let (mut sum, mut samples) = (0.0, 0.0);
             for (i, &number) in numbers.iter().enumerate() {
@@ -276,7 +291,7 @@ mod tests {
                 if new && table.count(1) {
                     table.grow(1 + i % 3);
                 }
-                if i > 200_000 && i % 1000 == 0 {
+                if i > 1_000_000 && i % 1000 == 0 {
                     sum += table.memory_bytes() as f64 / i as f64;
                     samples += 1.0;
                 }

@@ -166,12 +166,14 @@ impl Slots {
         let segments = self.segments.iter_mut().enumerate();
         let crowded = segments.filter(|(_, segment)| segment.len_allowed() < wanted(segment)).collect();
         share_out(threads, crowded, |(index, segment)| {
-            while segment.len_allowed() < wanted(segment) {
-                let generation = segment.generation + 1;
-                let lines = lines(index, generation);
-                let old = std::mem::replace(segment, Segment::new(generation, lines));
-                old.each(|word| segment.put(word, scale(word >> self.low_bits << self.low_bits, lines)));
+            let (mut generation, mut wider) = (segment.generation, segment.lines.len());
+            let wanted = wanted(segment);
+            while len_allowed(wider) < wanted {
+                generation += 1;
+                wider = lines(index, generation);
             }
+            let old = std::mem::replace(segment, Segment::new(generation, wider));
+            old.each(|word| segment.put(word, scale(word >> self.low_bits << self.low_bits, wider)));
         });
         self.len_max = self.len_allowed();
     }
@@ -198,6 +200,11 @@ fn lines(index: usize, generation: u16) -> usize {
     if lines < HUGE_MIN * HUGE { lines } else { lines.next_multiple_of(HUGE) }
 }
 
+/// Words of the whole table, if they are spread evenly, up to which a segment of so many lines is not crowded.
+fn len_allowed(lines: usize) -> u64 {
+    ((lines * LINE) as u64 * LOAD_MAX_OF_16 / 16) << SEGMENT_BITS
+}
+
 impl Segment {
     fn new(generation: u16, lines: usize) -> Self {
         Self { generation, lines: Pages::zeroed(lines), more: OnceLock::new() }
@@ -205,7 +212,7 @@ impl Segment {
 
     /// Words of the whole table, if they are spread evenly, up to which this segment is not crowded.
     fn len_allowed(&self) -> u64 {
-        ((self.lines.len() * LINE) as u64 * LOAD_MAX_OF_16 / 16) << SEGMENT_BITS
+        len_allowed(self.lines.len())
     }
 
     /// Puts a word that is not there into the first free slot from `home` on.

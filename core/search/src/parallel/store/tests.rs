@@ -177,13 +177,13 @@ fn many_states_take_at_most_ten_bytes_each() {
     let new: u32 = std::thread::scope(|scope| {
         let work = |part: u32| {
             let store = &store;
-            move || count(&mut store.access(), part * 100_000..part * 100_000 + 300_000)
+            move || count(&mut store.access(), part * 250_000..part * 250_000 + 750_000)
         };
         let threads: Vec<_> = (0..3).map(|part| scope.spawn(work(part))).collect();
         threads.into_iter().map(|thread| thread.join().expect("a thread that ends")).sum()
     });
-    assert_eq!(new, 500_000);
-    assert_eq!(count(&mut store.access(), 0..500_000), 0);
-    let per_state = store.memory_bytes() as f64 / 500_000.0;
+    assert_eq!(new, 1_250_000);
+    assert_eq!(count(&mut store.access(), 0..1_250_000), 0);
+    let per_state = store.memory_bytes() as f64 / 1_250_000.0;
     assert!((4.0..10.0).contains(&per_state), "{per_state} bytes per state");
 }
