@@ -166,6 +166,39 @@ impl<M: Model, Data, Probe: Copy> DfsStack<M, Data, Probe> {
         DfsStack { position, frames, hidden, depth, transient_visits, policy, ahead: None, proposed: None, rejected }
     }
 
+    /// Leaves the frames from number `lowest` on, whose state was looked up; those below are returned as a stack of their own, on top of
+    /// which the successor is visited that led to `lowest`.
+    pub(crate) fn split(&mut self, lowest: usize) -> Self {
+        debug_assert!(
+            self.ahead.is_none() && self.frames[lowest].is_stored(),
+            "a stored state, with nothing listed ahead"
+        );
+        let entries_above: usize = self.frames[lowest + 1..].iter().map(|frame| frame.changes as usize).sum();
+        let entries = self.position.log_before() - entries_above;
+        let upper = self.frames.split_off(lowest);
+        let frames = std::mem::replace(&mut self.frames, upper);
+        let bottom = &mut self.frames[0];
+        let position = self.position.earlier(entries - bottom.changes as usize);
+        self.position.forget_first(entries);
+        let transient_visits = if bottom.transient { self.transient_visits } else { 0 };
+        (bottom.label, bottom.changes) = (None, 0);
+        self.depth = self.labels().count() as u64;
+        let mut lower = Self {
+            position,
+            frames,
+            hidden: self.hidden,
+            depth: 0,
+            transient_visits,
+            policy: self.policy,
+            ahead: None,
+            proposed: None,
+            rejected: true,
+        };
+        lower.depth = lower.labels().count() as u64;
+        lower.position.memo_is_right_until(lower.position.log_len() - lower.stale_changes());
+        lower
+    }
+
     /// Frames on the stack.
     pub(crate) fn len(&self) -> usize {
         self.frames.len()

@@ -201,8 +201,17 @@ impl Position {
 
     /// Takes back the last `count` entries of the log.
     pub fn retreat(&mut self, count: usize) {
-        let end = self.log.len().saturating_sub(count);
-        while self.log.len() > end {
+        self.take_back_to(self.log.len().saturating_sub(count));
+        self.log_before = self.log.len();
+        if self.log.len() < self.trusted_from {
+            self.epoch = 0;
+        }
+    }
+
+    /// Takes entries of the log back until it has no more than so many.
+    #[inline]
+    fn take_back_to(&mut self, entries: usize) {
+        while self.log.len() > entries {
             let Some(change) = self.log.pop() else { return };
             if change.cell == RESIZED {
                 self.take_back_resize(change.old as usize);
@@ -210,10 +219,38 @@ impl Position {
                 self.cells[change.cell as usize] = change.old;
             }
         }
-        self.log_before = self.log.len();
-        if self.log.len() < self.trusted_from {
-            self.epoch = 0;
+    }
+
+    /// A position that stands where this one stood when the log had so many entries, with nothing proposed.
+    pub(crate) fn earlier(&self, entries: usize) -> Self {
+        let mut earlier = Self {
+            cells: self.cells.clone(),
+            log: self.log[entries..].to_vec(),
+            log_before: 0,
+            successor: Vec::new(),
+            aside: Vec::new(),
+            ..*self
+        };
+        earlier.take_back_to(0);
+        earlier.log = self.log[..entries].to_vec();
+        earlier.log_before = entries;
+        if entries < self.trusted_from {
+            earlier.epoch = 0;
         }
+        earlier
+    }
+
+    /// Forgets the first entries of the log, so many: what lies before is not gone back to.
+    pub(crate) fn forget_first(&mut self, entries: usize) {
+        self.log.drain(..entries);
+        self.log_before -= entries;
+        self.stale_from = self.stale_from.saturating_sub(entries);
+        self.trusted_from = self.trusted_from.saturating_sub(entries);
+    }
+
+    /// Entries of the log that led to the state, not to a successor.
+    pub(crate) fn log_before(&self) -> usize {
+        self.log_before
     }
 
     /// Forgets how the position was reached.
@@ -387,6 +424,17 @@ mod tests {
                 position.advance(state);
                 assert_eq!(position.state(), state);
                 assert_eq!(position.visible(), &state[..state.len().saturating_sub(2)]);
+            }
+            for (proposed, (state, length)) in states.iter().zip(states.iter().zip(&lengths).skip(1)) {
+                position.state_and_successor().1.clone_from(proposed);
+                position.propose();
+                let mut earlier = position.earlier(*length);
+                position.reject();
+                for (state, below) in states.iter().zip(&lengths).rev().skip_while(|(other, _)| *other != state).skip(1)
+                {
+                    assert_eq!(earlier.state(), state);
+                    earlier.retreat(earlier.log_len() - below);
+                }
             }
             for (state, length) in states.iter().zip(&lengths).rev() {
                 assert_eq!(position.state(), state);

@@ -8,7 +8,7 @@
 
 use super::arena::Portion;
 use super::trace::{Trace, Traces};
-use super::traversals::{Thread, Traversal, Traversals, Way};
+use super::traversals::{Part, Thread, Traversal, Traversals, Way};
 use super::watch;
 use crate::depth_first::DepthFirst;
 use crate::dfs_stack::Lookup;
@@ -30,7 +30,7 @@ pub(super) fn go_on<M: Model, S: Store, O: Observer<M::Label, M::Fault>>(
     let traces = Traces::new();
     let mut traversals = Traversals::new(model, S::MEMO_PER_WORD, stack.policy);
     let aside = Aside { states: StateLog::new(model.hidden_words()), reached: Vec::new() };
-    traversals.take_over(stack.hand_over(|()| Way::NEW));
+    traversals.take_over(Part { stack: stack.hand_over(|()| Way::NEW), bottom: Trace::START, depth_below: 0 });
     let mut alone =
         Alone { store, observer, budget, statistics, violations, traces: &traces, portion: Portion::default(), aside };
     let ended = traversals.visit(model, &mut alone);

@@ -84,7 +84,7 @@ pub fn cndfs<M, O>(
     seed: u64,
 ) -> (CycleOutcome<M::Label, M::Fault>, SharedTree)
 where
-    M: Model<Label: Send, Fault: Send> + Send,
+    M: Model<Label: Send, Fault: Send> + Send + Clone,
     O: Observer<M::Label, M::Fault>,
 {
     search(models, observer, settings, seed, Exploration::SAME_FOR_ALL)
@@ -98,7 +98,7 @@ pub(super) fn search<M, O>(
     how: Exploration,
 ) -> (CycleOutcome<M::Label, M::Fault>, SharedTree)
 where
-    M: Model<Label: Send, Fault: Send> + Send,
+    M: Model<Label: Send, Fault: Send> + Send + Clone,
     O: Observer<M::Label, M::Fault>,
 {
     let how = Exploration { apart: Some(Marks::ACCEPTING), ..how };

@@ -92,7 +92,7 @@ pub fn dfs_fifo<M, O>(
     seed: u64,
 ) -> (CycleOutcome<M::Label, M::Fault>, SharedTree)
 where
-    M: Model<Label: Send, Fault: Send> + Send,
+    M: Model<Label: Send, Fault: Send> + Send + Clone,
     O: Observer<M::Label, M::Fault>,
 {
     search(models, observer, settings, levels, seed, Exploration::FREE)
@@ -107,7 +107,7 @@ pub(super) fn search<M, O>(
     how: Exploration,
 ) -> (CycleOutcome<M::Label, M::Fault>, SharedTree)
 where
-    M: Model<Label: Send, Fault: Send> + Send,
+    M: Model<Label: Send, Fault: Send> + Send + Clone,
     O: Observer<M::Label, M::Fault>,
 {
     let workers =

@@ -2,17 +2,18 @@
 //!
 //! ```text
 //! work(i):  while there is work:             visit(s, i):  report s if it is an invalid end
-//!             s := some state given away       for each t := α(s), α ∈ postᵢ(s):
-//!             visit(s, i)                        report the step if it is faulty
+//!             s := what was given away         for each t := α(s), α ∈ postᵢ(s):
+//!             go on with s                       report the step if it is faulty
 //!                                                if t ∉ V:  V := V ∪ {t}
-//!                                                  if threads may soon want work: give t away
-//!                                                  else visit(t, i)
+//!                                                  if threads may soon want work: give half of a stack away, or t
+//!                                                  visit(t, i), unless it was given away
 //! ```
 //!
 //! Each thread searches depth-first, with some stacks of its own ([`super::traversals`]); the visited set V is shared, so each state is
 //! expanded once. After Laarman, van de Pol, Weber: *Boosting Multi-Core Reachability Performance with Shared
-//! Hash Tables* (FMCAD 2010); there, idle threads steal, here a busy one gives new states away as long as there are
-//! few in stock, which costs nothing while everybody is busy.
+//! Hash Tables* (FMCAD 2010); there, idle threads steal, here a busy one gives work away as long as there is little
+//! in stock, which costs nothing while everybody is busy. It gives the lower half of its longest stack, so that there is much to do
+//! for whoever takes it, or a new state if its stacks are short.
 
 use super::alone;
 use super::arena::Portion;
@@ -20,11 +21,11 @@ use super::explorer::Start;
 use super::pool::NextWork;
 use super::store::{Access, Key, PlainKeys, SharedStore, SharedTree};
 use super::trace::{Trace, Traces};
-use super::traversals::{Thread, Traversal, Traversals, Way};
+use super::traversals::{Part, Thread, Traversal, Traversals, Way};
 use super::watch::{self, STEPS_PER_LOOK, look_around};
 use super::worker_pool::{Run, Show, Watch, WorkerPool, WorkerStatistics};
 use crate::depth_first::{DepthFirst, Extent};
-use crate::dfs_stack::{DfsStack, Lookup, TransientPolicy};
+use crate::dfs_stack::{Lookup, TransientPolicy};
 use crate::model::{Marks, Model};
 use crate::observer::{Observer, Settings, tell_together};
 use crate::outcome::{Halt, Outcome, Statistics, StopAt, Violation, ViolationKind, Violations};
@@ -40,7 +41,7 @@ use std::sync::{Mutex, PoisonError};
 /// This many violations may wait for the thread that lists them.
 const REPORTS_MAX: usize = 1 << 12;
 
-/// Given away in advance, so that no thread has to wait: this many states for each thread but one.
+/// Given away in advance, so that no thread has to wait: this many pieces of work for each thread but one.
 const STOCK_PER_THREAD: usize = 4;
 
 /// A violation that some thread met.
@@ -65,9 +66,17 @@ struct Listed<M: Model> {
     by_key: FxHashMap<u64, usize>,
 }
 
+/// What a thread gives to another one.
+enum Given<M: Model> {
+    /// A state to begin at.
+    State(Start),
+    /// States that it has begun to expand.
+    Part(Box<Part<M, Key>>),
+}
+
 /// A search that one thread began, on which others join.
 struct Begun<M: Model> {
-    stack: DfsStack<M, Way, Key>,
+    part: Part<M, Key>,
     statistics: Statistics,
 }
 
@@ -100,7 +109,7 @@ pub(super) fn search<M, O>(
     policy: TransientPolicy,
 ) -> Outcome<M::Label, M::Fault>
 where
-    M: Model<Label: Send, Fault: Send> + Send,
+    M: Model<Label: Send, Fault: Send, Cursor: Send> + Send + Clone,
     O: Observer<M::Label, M::Fault>,
 {
     let workers = workers(SharedStore::new(models.len()), models.len(), seed, settings);
@@ -117,7 +126,7 @@ pub fn reach<M, O>(
     seed: u64,
 ) -> Reached<M>
 where
-    M: Model<Label: Send, Fault: Send> + Send + Clone,
+    M: Model<Label: Send, Fault: Send, Cursor: Send> + Send + Clone,
     O: Observer<M::Label, M::Fault>,
 {
     let mut store = TreeStore::new();
@@ -135,7 +144,8 @@ where
     }
     let DepthFirst { stack, statistics, violations, budget, .. } = search;
     let (policy, settings) = (stack.policy, &Settings { limits: budget.limits(), ..settings.clone() });
-    let begun = Begun { stack: stack.hand_over(|()| Way::NEW), statistics };
+    let part = Part { stack: stack.hand_over(|()| Way::NEW), bottom: Trace::START, depth_below: 0 };
+    let begun = Begun { part, statistics };
     let listed = Listed::of(violations);
     let mut models = vec![model.clone(); threads];
     let workers = workers(SharedStore::of(store, threads), threads, seed, settings);
@@ -144,21 +154,21 @@ where
     Reached { outcome, visited: Visited::Together(Box::new(workers.store.into())), models }
 }
 
-fn workers(store: SharedStore<PlainKeys>, threads: usize, seed: u64, settings: &Settings) -> Workers<'_> {
+fn workers<M: Model>(store: SharedStore<PlainKeys>, threads: usize, seed: u64, settings: &Settings) -> Workers<'_, M> {
     let stock = STOCK_PER_THREAD * threads.saturating_sub(1);
     WorkerPool::new(store, threads, stock, seed, settings)
 }
 
 /// Searches with all threads what is not visited yet.
 fn together<M, O>(
-    workers: &Workers<'_>,
+    workers: &Workers<'_, M>,
     models: &mut [M],
     observer: &mut O,
     (begun, mut listed): (Option<Begun<M>>, Listed<M>),
     policy: TransientPolicy,
 ) -> Outcome<M::Label, M::Fault>
 where
-    M: Model<Label: Send, Fault: Send> + Send,
+    M: Model<Label: Send, Fault: Send, Cursor: Send> + Send + Clone,
     O: Observer<M::Label, M::Fault>,
 {
     let reports = Reports::<M>::default();
@@ -219,7 +229,7 @@ impl<M: Model> Listed<M> {
     }
 
     /// The violations with their paths.
-    fn conclude(mut self, workers: &Workers<'_>, model: Option<&mut M>) -> Vec<Violation<M::Label, M::Fault>> {
+    fn conclude(mut self, workers: &Workers<'_, M>, model: Option<&mut M>) -> Vec<Violation<M::Label, M::Fault>> {
         if workers.settings.stop_at == StopAt::First {
             self.violations.truncate(1);
         }
@@ -238,7 +248,7 @@ impl<M: Model> Listed<M> {
 /// One of the threads, without what it searches and how far it is.
 struct Reach<'a, M: Model> {
     thread: usize,
-    workers: &'a Workers<'a>,
+    workers: &'a Workers<'a, M>,
     access: Access<'a, PlainKeys>,
     share: WorkerStatistics,
     portion: Portion,
@@ -253,7 +263,7 @@ struct Reach<'a, M: Model> {
     reports: &'a Reports<M>,
 }
 
-type Workers<'a> = WorkerPool<'a, Start, Halt, PlainKeys>;
+type Workers<'a, M> = WorkerPool<'a, Given<M>, Halt, PlainKeys>;
 
 impl Lookup for Access<'_, PlainKeys> {
     type Probe = Key;
@@ -278,7 +288,7 @@ impl<M: Model> Reach<'_, M> {
         if let Some(begun) = begun {
             self.share.statistics = begun.statistics;
             self.share.pieces += 1;
-            traversals.take_over(begun.stack);
+            traversals.take_over(begun.part);
         } else if self.thread == 0 {
             let mut initial = Vec::new();
             if let Err(fault) = model.initial(&mut initial) {
@@ -294,7 +304,12 @@ impl<M: Model> Reach<'_, M> {
             self.access.leave();
             self.publish();
             match watch::wait(self.workers, &mut self.watch, 0) {
-                NextWork::Work(start) => {
+                NextWork::Work(Given::Part(part)) => {
+                    self.share.pieces += 1;
+                    self.workers.handed_over_bytes.fetch_sub(part.stack.memory_bytes(), Ordering::Relaxed);
+                    traversals.take_over(*part);
+                }
+                NextWork::Work(Given::State(start)) => {
                     let mut state = Vec::new();
                     let reached = self.recall(&start, &mut state);
                     traversals.reset(&state, self);
@@ -416,7 +431,12 @@ impl<M: Model> Thread<M> for Reach<'_, M> {
     }
 
     fn give_away(&mut self, key: Key, hidden: &[u32], trace: Trace, depth: u64) {
-        self.workers.pool.offer(Start { key, hidden: hidden.to_vec(), trace, depth });
+        self.workers.pool.offer(Given::State(Start { key, hidden: hidden.to_vec(), trace, depth }));
+    }
+
+    fn give_part(&mut self, part: Part<M, Key>) {
+        self.workers.handed_over_bytes.fetch_add(part.stack.memory_bytes(), Ordering::Relaxed);
+        self.workers.pool.offer(Given::Part(Box::new(part)));
     }
 
     #[cold]

@@ -1,6 +1,7 @@
 //! The searches compared with their definitions on thousands of small random graphs, by threads that
 //! stop and go at random. A failure names the seed of its graph.
 
+mod divided;
 mod reachability;
 
 use super::explorer::Exploration;
@@ -214,7 +215,7 @@ type ToyCycle = CycleOutcome<u32, u32>;
 /// Searches from the beginning, with one thread for each model.
 fn reach<M, O>(models: &mut [M], observer: &mut O, settings: &Settings, seed: u64) -> Outcome<M::Label, M::Fault>
 where
-    M: Model<Label: Send, Fault: Send> + Send,
+    M: Model<Label: Send, Fault: Send, Cursor: Send> + Send + Clone,
     O: Observer<M::Label, M::Fault>,
 {
     super::reach::search(models, observer, settings, seed, TransientPolicy::SKIP_LOOKUP)

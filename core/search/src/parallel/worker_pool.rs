@@ -38,6 +38,8 @@ pub(super) struct WorkerPool<'a, T, E, K> {
     pub(super) traces: Traces,
     pub(super) pool: WorkPool<T>,
     pub(super) threads: usize,
+    /// Memory of work that was handed over, and that nobody has taken yet.
+    pub(super) handed_over_bytes: AtomicU64,
     /// The threads' random numbers start from this.
     pub(super) seed: u64,
     /// States stored, counted only if they are limited.
@@ -74,6 +76,7 @@ impl<'a, T, E, K: SharedKeys> WorkerPool<'a, T, E, K> {
             traces: Traces::new(),
             pool: WorkPool::new(threads, stock),
             threads,
+            handed_over_bytes: AtomicU64::new(0),
             seed,
             states: Apart::default(),
             states_max: AtomicU64::new(settings.limits.states_max.unwrap_or(u64::MAX)),
@@ -162,6 +165,7 @@ impl<'a, T, E, K: SharedKeys> WorkerPool<'a, T, E, K> {
         }
         sum.matched = sum.matched.saturating_sub(counted_twice);
         sum.memory_bytes += self.store.memory_bytes() + self.traces.memory_bytes();
+        sum.memory_bytes += self.handed_over_bytes.load(Ordering::Relaxed);
         sum
     }
 
@@ -195,7 +199,7 @@ impl<T: Send, E: Send + From<StopReason>, K: SharedKeys> WorkerPool<'_, T, E, K>
     /// Has each of the models worked on by a thread of its own, the first one by the caller's, which also
     /// watches, and goes on with what was begun, if anything. Where the system does not give so many threads, those that it
     /// gives do all. Returns why the search ended, if not because all was done.
-    pub(super) fn work<M: Send, L, B>(
+    pub(super) fn work<M: Send + Clone, L, B>(
         &self,
         models: &mut [M],
         watch: Watch<'_, '_, L>,
@@ -204,9 +208,13 @@ impl<T: Send, E: Send + From<StopReason>, K: SharedKeys> WorkerPool<'_, T, E, K>
     ) -> Option<E> {
         let work = |thread: usize, model: &mut M, watch: Option<Watch<'_, '_, L>>, begun: Option<B>| {
             let _guard = StopIfPanicking(&self.pool);
-            if let ControlFlow::Break(Some(why)) = work(thread, model, watch, begun) {
+            // In memory that this thread asked for: one that lies beside another thread's shares cache lines with it, and each
+            // waits whenever the other writes.
+            let mut own = model.clone();
+            if let ControlFlow::Break(Some(why)) = work(thread, &mut own, watch, begun) {
                 self.end(why);
             }
+            *model = own;
         };
         if let Some((first, others)) = models.split_first_mut() {
             std::thread::scope(|scope| {

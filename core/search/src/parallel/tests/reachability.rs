@@ -6,12 +6,12 @@ use crate::store::{Inserted, VisitedSet};
 use crate::threads::tests::without_threads;
 use crate::{TreeStore, depth_first};
 
-fn is_invalid_end(node: &Node) -> bool {
+pub(super) fn is_invalid_end(node: &Node) -> bool {
     node.edges.is_empty() && !node.end
 }
 
 /// What is wrong with a graph: invalid ends by node, faulty edges by label.
-fn wrongs(toy: &Toy) -> BTreeSet<(bool, u32)> {
+pub(super) fn wrongs(toy: &Toy) -> BTreeSet<(bool, u32)> {
     let all = all(toy);
     let ends = all.iter().filter(|&&node| is_invalid_end(&toy.nodes()[node])).map(|&node| (true, node as u32));
     let edges = all.iter().flat_map(|&node| &toy.nodes()[node].edges);
