@@ -1,8 +1,8 @@
 //! How many threads search, and when they begin.
 
-/// After this many transitions, which take a twentieth to a tenth of a second, other threads join a search. A violation that it finds
+/// After this many transitions, which take a fiftieth to a twentieth of a second, other threads join a search. A violation that it finds
 /// before does not depend on their number.
-pub const ALONE_TRANSITIONS: u64 = 250_000;
+pub const ALONE_TRANSITIONS: u64 = 100_000;
 
 /// After this many transitions a search for infinite runs begins anew with several threads, if it may. What it knew by then is lost,
 /// and little beside a search for which threads are worth while.
