@@ -208,7 +208,7 @@ impl Position {
         }
     }
 
-    /// Takes entries of the log back until it has no more than so many.
+    /// Takes entries of the log back until this many are left.
     #[inline]
     fn take_back_to(&mut self, entries: usize) {
         while self.log.len() > entries {
@@ -221,7 +221,7 @@ impl Position {
         }
     }
 
-    /// A position that stands where this one stood when the log had so many entries, with nothing proposed.
+    /// A position at the state where this one was when its log had `entries` entries, with nothing proposed.
     pub(crate) fn earlier(&self, entries: usize) -> Self {
         let mut earlier = Self {
             cells: self.cells.clone(),
@@ -240,7 +240,7 @@ impl Position {
         earlier
     }
 
-    /// Forgets the first entries of the log, so many: what lies before is not gone back to.
+    /// Forgets the first `entries` entries of the log: the search never goes back to what lies before.
     pub(crate) fn forget_first(&mut self, entries: usize) {
         self.log.drain(..entries);
         self.log_before -= entries;

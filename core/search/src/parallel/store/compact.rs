@@ -29,8 +29,8 @@ const LOAD_MAX_OF_32: u64 = 23;
 const GROWTH: f64 = 1.4;
 /// Segments that will be crowded when there are this many more numbers, of 16, grow with those that are …
 const SOON_OF_16: u64 = 2;
-/// … in a table of more than this many numbers; below, all segments get room for twice as many, which takes less memory than the
-/// pauses would take time.
+/// … in a table of more than this many numbers; below, all segments get room for twice as many, so that there are
+/// fewer pauses.
 const FEW: u64 = 1 << 19;
 
 /// The table.
@@ -143,7 +143,7 @@ fn slots_with(word: u64, entry: u32) -> u32 {
     u32::from(word as u32 == entry) | u32::from((word >> 32) as u32 == entry) << 1
 }
 
-/// Numbers of the whole table, if they are spread evenly, up to which a segment of so many lines is not crowded.
+/// Numbers of the whole table, if they are spread evenly, up to which a segment of this many lines is not crowded.
 fn len_allowed(lines: usize) -> u64 {
     ((lines * LINE) as u64 * LOAD_MAX_OF_32 / 32) << SEGMENT_BITS
 }

@@ -200,7 +200,7 @@ fn lines(index: usize, generation: u16) -> usize {
     if lines < HUGE_MIN * HUGE { lines } else { lines.next_multiple_of(HUGE) }
 }
 
-/// Words of the whole table, if they are spread evenly, up to which a segment of so many lines is not crowded.
+/// Words of the whole table, if they are spread evenly, up to which a segment of this many lines is not crowded.
 fn len_allowed(lines: usize) -> u64 {
     ((lines * LINE) as u64 * LOAD_MAX_OF_16 / 16) << SEGMENT_BITS
 }

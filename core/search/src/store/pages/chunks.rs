@@ -28,7 +28,7 @@ struct Chunk {
 // SAFETY: it owns its memory as a vector does.
 unsafe impl Send for Chunk {}
 
-/// A block of so many zeroed bytes, less than a huge page; `None` if the kernel refuses.
+/// A zeroed block of this size, less than a huge page; `None` if the kernel refuses.
 pub(super) fn zeroed(bytes: usize) -> Option<NonNull<u8>> {
     let parts = bytes.div_ceil(PART);
     let mut chunks = lock();
@@ -44,7 +44,7 @@ pub(super) fn zeroed(bytes: usize) -> Option<NonNull<u8>> {
     };
     drop(chunks);
     if written {
-        // SAFETY: the block is the caller's alone from now on, and at least so long.
+        // SAFETY: the block is the caller's alone from now on, and has at least this size.
         unsafe { block.write_bytes(0, bytes) };
     }
     Some(block)
@@ -57,12 +57,10 @@ pub(super) fn zeroed(bytes: usize) -> Option<NonNull<u8>> {
 pub(super) unsafe fn give_back(block: NonNull<u8>, bytes: usize) {
     let parts = bytes.div_ceil(PART);
     let mut chunks = lock();
-    let Some(index) = chunks.iter().position(|chunk| chunk.first_part_of(block).is_some()) else { return };
-    let chunk = &mut chunks[index];
-    if let Some(first) = chunk.first_part_of(block) {
-        chunk.used &= !(ones(parts) << first);
-    }
-    if chunk.used == 0 {
+    let found = chunks.iter().enumerate().find_map(|(index, chunk)| Some((index, chunk.first_part_of(block)?)));
+    let (index, first) = found.expect("a block lies in one of the chunks");
+    chunks[index].used &= !(ones(parts) << first);
+    if chunks[index].used == 0 {
         let Chunk { base, .. } = chunks.swap_remove(index);
         drop(chunks);
         // SAFETY: it was mapped with this size, and, as all callers promise, nobody uses any of it or knows of it any more.
@@ -74,13 +72,13 @@ fn lock() -> MutexGuard<'static, Vec<Chunk>> {
     CHUNKS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The lowest bits, so many of them.
+/// A number whose `count` lowest bits are set.
 fn ones(count: usize) -> u128 {
     u128::MAX >> (u128::BITS as usize - count)
 }
 
 impl Chunk {
-    /// A block of so many parts, if there is room, and whether any of it was used before.
+    /// A block of this number of parts, if there is room, and whether any of it was used before.
     fn take(&mut self, parts: usize) -> Option<(NonNull<u8>, bool)> {
         let all = u128::BITS as usize;
         let first = (0..=all - parts).find(|&first| self.used & ones(parts) << first == 0)?;
@@ -113,7 +111,7 @@ mod tests {
             for round in 0..400 {
                 let bytes = random.next_u64() as usize % (HUGE - 1) + 1;
                 let block = zeroed(bytes).expect("memory for some blocks");
-                // SAFETY: the block is this thread's own, and so long.
+                // SAFETY: the block is this thread's own, and has this size.
                 let content = unsafe { std::slice::from_raw_parts_mut(block.as_ptr(), bytes) };
                 assert!(content.iter().all(|&byte| byte == 0));
                 let mark = (seed * 50 + round % 50) as u8 | 1;

@@ -33,7 +33,7 @@ pub(super) unsafe fn give_back<T: Plain>(slice: NonNull<[T]>) {
     }
 }
 
-/// So many zeroed bytes, whole pages and at least a huge one, aligned to huge pages.
+/// A zeroed block of this size, in whole pages and at least a huge one, aligned to huge pages.
 pub(super) fn map(bytes: usize) -> Option<NonNull<u8>> {
     let mapped = bytes.checked_add(HUGE)?;
     // SAFETY: asks for fresh memory at an address of the kernel's choosing; nothing else is touched.
