@@ -75,6 +75,7 @@ pub(crate) fn assemble(program: &Program, watch: Watch) -> Result<(Code, Map), R
     assembler.program()?;
     assembler.resolve();
     assembler.shorten();
+    assembler.skip_blocked();
     assembler.specialise(0);
     Ok((assembler.code, assembler.map))
 }
@@ -215,10 +216,16 @@ impl Assembler<'_> {
             if location.accept {
                 flags |= LocationCode::ACCEPT;
             }
-            self.code.locations.push(LocationCode { first, number: location.number, accepts: 0, flags });
+            self.code.locations.push(LocationCode {
+                first,
+                tried_first: first,
+                number: location.number,
+                accepts: 0,
+                flags,
+            });
         }
         let missing = (1usize << bits_for(process.locations.len() as u32)) - process.locations.len();
-        let nowhere = LocationCode { first: NONE, number: 0, accepts: 0, flags: 0 };
+        let nowhere = LocationCode { first: NONE, tried_first: NONE, number: 0, accepts: 0, flags: 0 };
         self.code.locations.extend(std::iter::repeat_n(nowhere, missing));
         Ok(())
     }
@@ -336,6 +343,11 @@ impl Assembler<'_> {
                 edge.flags |= EdgeCode::SECOND | if outside { EdgeCode::SECOND_OUTSIDE } else { 0 };
                 edge.start += 1;
             }
+            if is_blocked(instrs, edge.start) {
+                edge.test = Test::always();
+                edge.flags |= EdgeCode::OUTSIDE;
+                continue;
+            }
             // What else is executable matters in a deterministic process: no short cut.
             let Some([Instr::Commit, rest @ ..]) = instrs.get(edge.start as usize..) else { continue };
             if edge.has(EdgeCode::DETERMINISTIC) {
@@ -348,6 +360,21 @@ impl Assembler<'_> {
                 [Instr::StoreSum { slot, from, k }, Instr::Finish, ..] => Effect::Sum { slot, from, k },
                 _ => Effect::Code,
             };
+        }
+    }
+
+    /// Passes over edges that are never executable by themselves, where a process looks for the first one to try.
+    fn skip_blocked(&mut self) {
+        // Where a process may not move, it must be known that it has edges.
+        if self.code.restricted {
+            return;
+        }
+        for location in &mut self.code.locations {
+            while let Some(edge) = self.code.edges.get(location.tried_first as usize)
+                && edge.is_never()
+            {
+                location.tried_first = if edge.has(EdgeCode::LAST) { NONE } else { location.tried_first + 1 };
+            }
         }
     }
 
@@ -522,6 +549,11 @@ impl Assembler<'_> {
             self.code.instrs[at] = instr;
         }
     }
+}
+
+/// Whether instructions do nothing but say that an edge is not executable.
+fn is_blocked(instrs: &[Instr], start: Pc) -> bool {
+    start == BLOCKED || instrs[start as usize] == (Instr::Jump { to: BLOCKED })
 }
 
 /// What the assembler knows of a statement.

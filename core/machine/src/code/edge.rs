@@ -17,6 +17,11 @@ impl Test {
         Self { slot: Slot::new(Base::Global, 0, 1, false), low: i32::MIN, span: u32::MAX }
     }
 
+    /// Whether every value lies in the range.
+    pub(crate) fn is_always(&self) -> bool {
+        self.span == u32::MAX
+    }
+
     /// `slot relation k`; the flag tells that it is the values outside the range that count.
     pub(crate) fn new(relation: Relation, slot: Slot, k: i32) -> (Self, bool) {
         let range = |low: i32, high: i32, outside| (Self { slot, low, span: high.wrapping_sub(low) as u32 }, outside);
@@ -117,6 +122,11 @@ impl EdgeCode {
     #[inline(always)]
     pub(crate) fn has(&self, flag: u16) -> bool {
         self.flags & flag != 0
+    }
+
+    /// Whether it is executable in no state, unless as a partner's part.
+    pub(crate) fn is_never(&self) -> bool {
+        self.test.is_always() && self.has(Self::OUTSIDE)
     }
 }
 

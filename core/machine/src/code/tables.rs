@@ -54,6 +54,8 @@ pub(crate) struct Site {
 pub(crate) struct LocationCode {
     /// Its first edge, or [`NONE`].
     pub first: u32,
+    /// Its first edge that may be executable without an offer, or [`NONE`].
+    pub tried_first: u32,
     pub number: u32,
     /// Channels on which some edge can be partner of a rendezvous, as [`channel_bit`]s.
     pub accepts: u64,

@@ -131,7 +131,7 @@ impl<'m> Interpreter<'m> {
         let placed = self.state_shape.processes[pid as usize];
         self.pid = pid;
         self.bases[1] = placed.base;
-        cursor.edge = self.location(placed).first;
+        cursor.edge = self.location(placed).tried_first;
     }
 
     /// Drops the process's edges if it may not move at all; an edge and a fault if that cannot be told.
@@ -418,7 +418,7 @@ impl<'m> Interpreter<'m> {
         if !self.is_provided(pid, placed) {
             return false;
         }
-        let mut id = self.location(placed).first;
+        let mut id = self.location(placed).tried_first;
         while id != NONE {
             let edge = &self.code.edges[id as usize];
             self.seat(pid);
