@@ -13,7 +13,7 @@
 //! * [`toy`] has small explicit graphs with known answers.
 //!
 //! This crate reads no clock, file or environment and prints nothing. Its only `unsafe` code is the
-//! wrapper around the memory of big tables, in [`store`].
+//! wrapper around the memory of big tables, in [`store`], and the comparison of several words at a time.
 
 mod arrivals;
 pub mod best_first;
@@ -46,6 +46,7 @@ pub mod store;
 mod sync;
 mod threads;
 pub mod toy;
+mod words;
 
 pub use breadth_first::breadth_first;
 pub use cycle::{CycleOutcome, Fairness, Found, Goal};

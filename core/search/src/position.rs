@@ -13,6 +13,8 @@
 //! only. What changed since the memo was last right is exactly what the log holds from a certain
 //! place on, so no further bookkeeping is needed.
 
+use crate::words::{CHUNK, differing};
+
 /// A cell that changed, and what it held before.
 #[derive(Clone, Copy, Debug)]
 struct Change {
@@ -33,9 +35,6 @@ pub(crate) enum Changed {
     /// The number of words, and so all words.
     Length,
 }
-
-/// Words compared at a time.
-const CHUNK: usize = 8;
 
 /// The state a search stands on, how it got there, and the successor it looks at.
 #[derive(Debug)]
@@ -89,6 +88,7 @@ impl Position {
     }
 
     /// The state, and where to write a successor.
+    #[inline]
     pub fn state_and_successor(&mut self) -> (&[u32], &mut Vec<u32>) {
         (&self.cells[self.memo..], &mut self.successor)
     }
@@ -99,6 +99,7 @@ impl Position {
     }
 
     /// The words that distinguish the successor from other states.
+    #[inline]
     pub fn visible(&self) -> &[u32] {
         &self.successor[..self.visible]
     }
@@ -128,24 +129,24 @@ impl Position {
             self.resize();
             return;
         }
-        let mut old_chunks = state.chunks_exact(CHUNK);
-        let mut new_chunks = self.successor.chunks_exact(CHUNK);
-        let mut first_cell = memo;
-        for (old, new) in (&mut old_chunks).zip(&mut new_chunks) {
-            let mut differing = 0_u32;
-            for i in 0..CHUNK {
-                differing |= u32::from(old[i] != new[i]) << i;
-            }
-            while differing != 0 {
-                let i = differing.trailing_zeros() as usize % CHUNK;
-                self.log.push(Change { cell: (first_cell + i) as u32, old: old[i] });
-                differing &= differing - 1;
-            }
-            first_cell += CHUNK;
+        let words = state.len();
+        let mut first = 0;
+        while let (Some(old), Some(new)) = (state[first..].first_chunk(), self.successor[first..].first_chunk()) {
+            log_differing(&mut self.log, memo + first, old, differing(old, new));
+            first += CHUNK;
         }
-        for (i, (&old, new)) in old_chunks.remainder().iter().zip(new_chunks.remainder()).enumerate() {
-            if old != *new {
-                self.log.push(Change { cell: (first_cell + i) as u32, old });
+        if first == words {
+            return;
+        }
+        // The last words once more, but for those that were compared already.
+        if let (Some(old), Some(new)) = (state.last_chunk(), self.successor.last_chunk()) {
+            let compared = (1 << (first + CHUNK - words)) - 1;
+            log_differing(&mut self.log, memo + words - CHUNK, old, differing(old, new) & !compared);
+            return;
+        }
+        for (word, (&old, &new)) in state.iter().zip(&self.successor).enumerate() {
+            if old != new {
+                self.log.push(Change { cell: (memo + word) as u32, old });
             }
         }
     }
@@ -170,12 +171,10 @@ impl Position {
             self.retreat(self.log.len() - self.log_before);
             return;
         }
-        for change in self.log.drain(self.log_before..).rev() {
-            if self.memo <= change.cell as usize {
-                break;
-            }
+        for change in self.log[self.log_before..].iter().rev().take_while(|change| (change.cell as usize) < self.memo) {
             self.cells[change.cell as usize] = change.old;
         }
+        self.log.truncate(self.log_before);
     }
 
     /// Puts the successor aside, so that another one may be proposed.
@@ -395,9 +394,46 @@ impl Position {
     }
 }
 
+/// Logs what the cells from `first` on held whose bits are set.
+#[inline(always)]
+fn log_differing(log: &mut Vec<Change>, first: usize, old: &[u32; CHUNK], mut differing: u32) {
+    while differing != 0 {
+        let i = differing.trailing_zeros() as usize % CHUNK;
+        log.push(Change { cell: (first + i) as u32, old: old[i] });
+        differing &= differing - 1;
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_differs_is_logged_once_whatever_the_length() {
+        let mut seed = 1_u64;
+        let mut random = || {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) as u32
+        };
+        for length in 0..40 {
+            for round in 0..50 {
+                let state: Vec<u32> = (0..length).map(|_| random() % 3).collect();
+                let successor: Vec<u32> =
+                    state.iter().map(|&word| if random() % (round + 1) == 0 { random() } else { word }).collect();
+                let mut position = Position::new(2, 0);
+                position.advance(&state);
+                position.state_and_successor().1.clone_from(&successor);
+                let before = position.log_len();
+                position.propose();
+                let logged: Vec<(usize, u32)> = position.log[before..]
+                    .iter()
+                    .map(|change| (change.cell as usize - position.memo, change.old))
+                    .collect();
+                let differing = (0..length).filter(|&word| state[word] != successor[word]);
+                assert_eq!(logged, differing.map(|word| (word, state[word])).collect::<Vec<_>>());
+            }
+        }
+    }
 
     #[test]
     fn every_state_comes_back_when_its_changes_are_taken_back() {

@@ -8,6 +8,7 @@
 
 use super::pages::{HalfLine, Pages, prefetch};
 use super::quotient::{LINE, Lines, Mixer, lines_min_log};
+use crate::words::equal_to;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -186,7 +187,7 @@ impl<P: Copy + Default> Segment<P> {
         let (line, rest) = self.places.home(hash);
         if let Some(entry) = Lines::entry(rest) {
             let slots = &mut self.lines[line].0;
-            let free = (0..LINE).fold(0_u32, |free, i| free | u32::from(slots[i] == 0) << i);
+            let free = equal_to(slots, 0);
             if free != 0 {
                 let slot = free.trailing_zeros() as usize % LINE;
                 slots[slot] = entry;
@@ -201,14 +202,11 @@ impl<P: Copy + Default> Segment<P> {
     #[inline]
     fn insert(&mut self, line: usize, entry: u32) -> Option<(bool, usize)> {
         let slots = &mut self.lines[line].0;
-        let (mut same, mut free) = (0_u32, 0_u32);
-        for (i, &slot) in slots.iter().enumerate() {
-            same |= u32::from(slot == entry) << i;
-            free |= u32::from(slot == 0) << i;
-        }
+        let same = equal_to(slots, entry);
         if same != 0 {
             return Some((true, line * LINE + same.trailing_zeros() as usize));
         }
+        let free = equal_to(slots, 0);
         if free == 0 {
             return None;
         }

@@ -22,17 +22,18 @@ pub struct Mixer {
     bits: u32,
     half: u32,
     segment_bits: u32,
+    /// The bits of a number.
+    mask: u64,
+    /// The bits of a mixed number without those that choose the segment.
+    rest_mask: u64,
 }
 
 impl Mixer {
     /// Of numbers below 2 to the power of `bits`.
     pub fn new(bits: u32, segment_bits: u32) -> Self {
         let bits = bits.max(BITS_MIN);
-        Self { bits, half: bits.div_ceil(2), segment_bits }
-    }
-
-    fn mask(self) -> u64 {
-        u64::MAX >> (64 - self.bits)
+        let mask = u64::MAX >> (64 - bits);
+        Self { bits, half: bits.div_ceil(2), segment_bits, mask, rest_mask: mask >> segment_bits }
     }
 
     /// Bits of a mixed number without those that choose the segment.
@@ -44,8 +45,8 @@ impl Mixer {
     /// Segment, and the mixed number without the bits that chose it.
     #[inline]
     pub fn place(self, key: u64) -> (usize, u64) {
-        let (bits, mixed) = (self.rest_bits(), self.mix(key));
-        ((mixed >> bits) as usize & ((1 << self.segment_bits) - 1), mixed & (u64::MAX >> (64 - bits)))
+        let mixed = self.mix(key);
+        ((mixed >> self.rest_bits()) as usize, mixed & self.rest_mask)
     }
 
     /// The number with this place.
@@ -56,14 +57,14 @@ impl Mixer {
 
     #[inline]
     fn mix(self, x: u64) -> u64 {
-        let mask = self.mask();
+        let mask = self.mask;
         let x = (x ^ (x >> self.half)).wrapping_mul(FIRST) & mask;
         let x = (x ^ (x >> self.half)).wrapping_mul(SECOND) & mask;
         x ^ (x >> self.half)
     }
 
     fn unmix(self, mixed: u64) -> u64 {
-        let mask = self.mask();
+        let mask = self.mask;
         let x = mixed ^ (mixed >> self.half);
         let x = x.wrapping_mul(inverse(SECOND)) & mask;
         let x = x ^ (x >> self.half);
@@ -97,6 +98,8 @@ pub struct Lines {
     count: u64,
     /// Bits of a mixed number without those that chose the segment.
     bits: u32,
+    /// These bits.
+    mask: u64,
     /// Binary logarithm of the number of lines, rounded down.
     log: u32,
     /// 2⁶⁴ by the number of lines, rounded up; 0 for one line.
@@ -107,7 +110,13 @@ impl Lines {
     /// This many lines, for mixed numbers of which this many bits are left.
     pub fn new(count: usize, bits: u32) -> Self {
         let count = count as u64;
-        Self { count, bits, log: count.ilog2(), per_line: (u64::MAX / count).wrapping_add(1) }
+        Self {
+            count,
+            bits,
+            mask: u64::MAX >> (64 - bits),
+            log: count.ilog2(),
+            per_line: (u64::MAX / count).wrapping_add(1),
+        }
     }
 
     /// The line where a number belongs, and what is left of the number once the line is known. Numbers
@@ -116,7 +125,7 @@ impl Lines {
     #[inline]
     pub fn home(&self, hash: u64) -> (usize, u64) {
         let product = u128::from(hash) * u128::from(self.count);
-        let lower = product as u64 & (u64::MAX >> (64 - self.bits));
+        let lower = product as u64 & self.mask;
         ((product >> self.bits) as usize, lower >> self.log)
     }
 
@@ -171,8 +180,8 @@ mod tests {
         for bits in BITS_MIN..=64 {
             for segment_bits in [2, 6] {
                 let mixer = Mixer::new(bits, segment_bits);
-                for key in [0, 1, 2, 12_345, 1 << (bits - 1), mixer.mask(), mixer.mask() / 3] {
-                    assert!(mixer.mix(key) <= mixer.mask());
+                for key in [0, 1, 2, 12_345, 1 << (bits - 1), mixer.mask, mixer.mask / 3] {
+                    assert!(mixer.mix(key) <= mixer.mask);
                     assert_eq!(mixer.unmix(mixer.mix(key)), key, "{bits}");
                     let (segment, hash) = mixer.place(key);
                     assert_eq!(mixer.number(segment, hash), key, "{bits}");

@@ -110,7 +110,8 @@ impl<P: Copy + Default> TreeStore<P> {
         if !self.of_length(probe.length()).is_some_and(is_settled) {
             key = self.settle(probe);
         }
-        let (old, payload) = self.of_length_mut(probe.length()).keys[class].entry(key);
+        let of = self.lengths[probe.length()].as_mut().expect("a state of this length was looked at");
+        let (old, payload) = of.keys[class].entry(key);
         (if old { Inserted::Old } else { Inserted::New }, payload)
     }
 
@@ -190,22 +191,33 @@ impl<P: Copy + Default> OfLength<P> {
 }
 
 /// The states of this many words; from now on there is a place for them.
-#[inline]
+#[inline(always)]
 fn of_length<'a, P: Copy + Default>(
     lengths: &'a mut Vec<Option<Box<OfLength<P>>>>,
     layouts: &mut Vec<Layout>,
     length: usize,
 ) -> &'a mut OfLength<P> {
+    if lengths.get(length).is_none_or(Option::is_none) {
+        add_length(lengths, layouts, length);
+    }
+    lengths[length].as_mut().expect("there is a place for states of this length")
+}
+
+/// Makes a place for states of this many words.
+#[cold]
+fn add_length<P: Copy + Default>(
+    lengths: &mut Vec<Option<Box<OfLength<P>>>>,
+    layouts: &mut Vec<Layout>,
+    length: usize,
+) {
     if lengths.len() <= length {
         lengths.resize_with(length + 1, || None);
     }
-    lengths[length].get_or_insert_with(|| {
-        let number = layouts.len() as u32;
-        layouts.push(Layout::empty(length, number));
-        let shape = Shape::new(length, number, KEY_BITS);
-        let keys = [Keys::with_room(shape.key_bits, 0), Keys::with_room(shape.key_bits, 0)];
-        Box::new(OfLength { shape, keys })
-    })
+    let number = layouts.len() as u32;
+    layouts.push(Layout::empty(length, number));
+    let shape = Shape::new(length, number, KEY_BITS);
+    let keys = [Keys::with_room(shape.key_bits, 0), Keys::with_room(shape.key_bits, 0)];
+    lengths[length] = Some(Box::new(OfLength { shape, keys }));
 }
 
 impl<P: Copy + Default> Store for TreeStore<P> {
