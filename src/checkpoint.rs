@@ -2,6 +2,7 @@
 
 use clap::Args;
 use fabius_engine::settings::{CheckpointFiles, CheckpointPaths, Save};
+use fabius_project::checkpoints::{replace, try_out};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -46,12 +47,7 @@ impl CheckpointFlags {
         };
         let resume = self.resume.as_ref().map(read).transpose()?;
         if let Some(path) = &self.checkpoint {
-            try_out(path).map_err(|error| {
-                format!(
-                    "cannot write the checkpoint {}: {error}\nhelp: name a file in a writable folder",
-                    path.display()
-                )
-            })?;
+            check_writable(path)?;
         }
         let paths = CheckpointPaths { resume: self.resume.clone(), save: self.checkpoint.clone() };
         Ok(CheckpointFiles { resume, save: self.checkpoint.clone().map(saved), paths })
@@ -67,32 +63,11 @@ fn saved(path: PathBuf) -> Arc<Save> {
     })
 }
 
-/// Finds out before the work whether its checkpoint can be written afterwards.
-fn try_out(path: &Path) -> std::io::Result<()> {
-    // A checkpoint takes the place of what is there: a device or a pipe would be gone.
-    if std::fs::metadata(path).is_ok_and(|there| !there.is_file()) {
-        let what = if path.is_dir() { "is a directory" } else { "is not an ordinary file" };
-        return Err(std::io::Error::other(what));
-    }
-    let beside = beside(path);
-    std::fs::File::create(&beside).and_then(|_| std::fs::remove_file(&beside))
-}
-
-/// The file that becomes the checkpoint once it is complete.
-fn beside(path: &Path) -> PathBuf {
-    let mut name = path.file_name().unwrap_or_default().to_owned();
-    name.push(format!(".{}.new", std::process::id()));
-    path.with_file_name(name)
-}
-
-/// Replaces a file in one step: whoever reads it finds the old one or the new one, never half of one.
-fn replace(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let beside = beside(path);
-    let write = || {
-        let mut file = std::fs::File::create(&beside)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        std::fs::rename(&beside, path)
-    };
-    write().inspect_err(|_| drop(std::fs::remove_file(&beside)))
+/// Refuses a file that could not be written at the end of a search.
+///
+/// # Errors
+/// A sentence that says why it cannot be written.
+pub fn check_writable(path: &Path) -> Result<(), String> {
+    let help = "help: name another file, in a writable folder";
+    try_out(path).map_err(|error| format!("cannot write the checkpoint {}: {error}\n{help}", path.display()))
 }

@@ -5,9 +5,11 @@
 //! * [`defines`]: macros from flags, settings and projects.
 //! * [`config`]: what `fabius.toml` says; [`Project`] is what of it counts for a model beside the flags.
 //! * [`cache`]: what long searches decided.
+//! * [`checkpoints`]: searches that are saved, and resumed later.
 //! * [`originals`]: the files from which a model was generated.
 
 pub mod cache;
+pub mod checkpoints;
 pub mod config;
 pub mod defines;
 pub mod files;

@@ -157,6 +157,18 @@ fn what_is_no_ordinary_file_is_left_alone() {
     assert!(!std::fs::metadata(&socket).expect("still there").is_file());
 }
 
+/// So it is with a file in which there is something else, such as the model.
+#[test]
+fn what_is_no_checkpoint_is_not_replaced() {
+    let scratch = Scratch::new("model");
+    let copy = scratch.path("model.pml");
+    std::fs::copy(model("elevator_planning.pml"), &copy).expect("copied");
+    let before = std::fs::read(&copy).expect("there");
+    let (code, report) = check(&["--delay", "rr", "--max-delays", "0", "-DN=2", "--checkpoint", &copy, &copy]);
+    assert_eq!((code, report), (3, Value::Null));
+    assert_eq!(std::fs::read(&copy).expect("still there"), before);
+}
+
 #[test]
 fn a_file_holds_one_search_and_what_is_not_kept_is_told() {
     let scratch = Scratch::new("one");

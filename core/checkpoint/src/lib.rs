@@ -18,8 +18,18 @@ use fabius_task::settings::{CheckpointFiles, Settings};
 use std::fmt::{Display, Write};
 use std::sync::Arc;
 
+mod summary;
+
+pub use summary::{CheckpointSummary, is_checkpoint};
+
 /// How a file begins; another number means another format.
 const MAGIC: &str = "fabius checkpoint 7";
+/// How a file of any version begins.
+const ANY_VERSION: &str = "fabius checkpoint ";
+/// Begins the line that names the property.
+const PROPERTY: &str = "the property";
+/// Begins the line that names the kind of search.
+const KIND: &str = "the kind of search";
 /// Ends the lines of text.
 const BLANK: &str = "\n\n";
 const SUM_BYTES: usize = 8;
@@ -88,8 +98,8 @@ impl CheckpointKey {
     /// Of a search of a certain kind for what violates a property.
     pub fn new(kind: &str, program: &Program, property: &str, settings: &Settings) -> Self {
         Self(Vec::new())
-            .with("the property", property)
-            .with("the kind of search", kind)
+            .with(PROPERTY, property)
+            .with(KIND, kind)
             .with_untold("the model", searched(program))
             .with("the limit on depth", settings.limits.depth_max.map_or("none".to_owned(), |depth| depth.to_string()))
     }
@@ -141,22 +151,8 @@ impl CheckpointKey {
     /// # Errors
     /// A sentence that says why there is nothing to go on from.
     fn read<S: Snapshot>(&self, bytes: &[u8], cut: &CutRuns) -> Result<S, String> {
-        let damaged = || "it is damaged: it was cut short, or changed after it was written".to_owned();
-        let blank = bytes.windows(BLANK.len()).position(|window| window == BLANK.as_bytes());
-        let text = blank.and_then(|end| std::str::from_utf8(&bytes[..end]).ok()).unwrap_or_default();
-        let mut lines = text.lines();
-        match lines.next() {
-            Some(MAGIC) => {}
-            Some(line) if line.starts_with("fabius checkpoint ") => {
-                return Err("another version of fabius wrote it".to_owned());
-            }
-            _ => return Err("it is not a checkpoint of fabius".to_owned()),
-        }
-        let end = bytes.len().checked_sub(SUM_BYTES).ok_or_else(damaged)?;
-        if bytes[end..] != sum(&bytes[..end]).to_le_bytes() {
-            return Err(damaged());
-        }
-        let mut other = lines.filter_map(|line| line.split_once(": "));
+        let Parts { lines, snapshot } = Parts::of(bytes)?;
+        let mut other = lines.iter().copied();
         for Same { what, value, is_told } in &self.0 {
             match other.next() {
                 Some((_, theirs)) if theirs == value => {}
@@ -169,10 +165,44 @@ impl CheckpointKey {
             }
         }
         if let Some((CUT, edge)) = other.next() {
-            cut.note(EdgeId(edge.parse().map_err(|_| damaged())?), None);
+            cut.note(EdgeId(edge.parse().map_err(|_| DAMAGED)?), None);
+        }
+        S::from_bytes(snapshot).ok_or_else(|| DAMAGED.to_owned())
+    }
+}
+
+/// Why a file that is not whole cannot be used.
+const DAMAGED: &str = "it is damaged: it was cut short, or changed after it was written";
+
+/// A file that is whole.
+struct Parts<'b> {
+    /// What must be the same, by its name.
+    lines: Vec<(&'b str, &'b str)>,
+    /// The bytes of the snapshot.
+    snapshot: &'b [u8],
+}
+
+impl<'b> Parts<'b> {
+    /// Takes a file apart.
+    ///
+    /// # Errors
+    /// Half a sentence that says why that cannot be done.
+    fn of(bytes: &'b [u8]) -> Result<Self, String> {
+        let blank = bytes.windows(BLANK.len()).position(|window| window == BLANK.as_bytes());
+        let text = blank.and_then(|end| std::str::from_utf8(&bytes[..end]).ok()).unwrap_or_default();
+        let mut lines = text.lines();
+        match lines.next() {
+            Some(MAGIC) => {}
+            Some(line) if line.starts_with(ANY_VERSION) => return Err("another version of fabius wrote it".to_owned()),
+            _ => return Err("it is not a checkpoint of fabius".to_owned()),
+        }
+        let end = bytes.len().checked_sub(SUM_BYTES).ok_or(DAMAGED)?;
+        if bytes[end..] != sum(&bytes[..end]).to_le_bytes() {
+            return Err(DAMAGED.to_owned());
         }
         let start = blank.map_or(end, |blank| blank + BLANK.len());
-        bytes.get(start..end).and_then(S::from_bytes).ok_or_else(damaged)
+        let snapshot = bytes.get(start..end).ok_or(DAMAGED)?;
+        Ok(Self { lines: lines.filter_map(|line| line.split_once(": ")).collect(), snapshot })
     }
 }
 

@@ -33,6 +33,7 @@ mod visit_first;
 
 pub use executed::Executed;
 pub use fabius_base::nearest;
+pub use fabius_checkpoint::{CheckpointSummary, is_checkpoint};
 pub use fabius_counterexample::{Counterexample, ExplorationTarget, KnownRun, Run, comparison};
 pub use fabius_model::Boundary;
 pub use fabius_observe::{
