@@ -1,9 +1,12 @@
 //! `fabius explore`: the terminal explorer on one model.
 
 use crate::args::{Explore, Question, ThemeKind};
+use crate::checkpoint::check_writable;
 use crate::{check, exit};
 use fabius_base::Cancel;
+use fabius_engine::settings::{CheckpointFiles, Save};
 use fabius_engine::{Loaded, Settings, strategy, unreadable};
+use fabius_project::checkpoints::read as read_checkpoint;
 use fabius_project::files;
 use fabius_supervise::{Timer, Unfinished};
 use fabius_tui::{EDITOR_SOCKET, LaunchOptions, Start, Theme};
@@ -19,6 +22,9 @@ const PANIC_KEY: &str = "FABIUS_TEST_PANIC_KEY";
 /// The model is read once before the screen is taken, so that flags which contradict each other are refused there. A huge one is read
 /// for this long at most; what is wrong with the flags is then said when a search is asked for.
 const FIRST_READING_MAX: Duration = Duration::from_secs(1);
+
+/// The checkpoint to resume from, with its name, if there is one.
+type Resumed = Option<(String, Arc<[u8]>)>;
 
 /// Explores until somebody quits.
 pub fn run(args: &Explore) -> u8 {
@@ -53,6 +59,13 @@ pub fn run(args: &Explore) -> u8 {
         eprintln!("{}", check::in_lines(&refusal));
         return exit::FAULTY;
     }
+    let resume = match checkpoints(args, &loaded, &settings) {
+        Ok(resume) => resume,
+        Err(why) => {
+            eprintln!("{why}");
+            return exit::FAULTY;
+        }
+    };
     if !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
         eprintln!("fabius: `explore` needs a terminal; `fabius check` prints what it finds");
         return exit::FAULTY;
@@ -64,6 +77,8 @@ pub fn run(args: &Explore) -> u8 {
             settings,
             trail: args.trail.clone(),
             check: !args.no_check && args.trail.is_none(),
+            checkpoint: args.checkpoint.clone(),
+            resume,
         },
         read: Arc::new(move |cancel| read(&path, &question, &wanted, cancel)),
         theme: theme(args),
@@ -78,6 +93,37 @@ pub fn run(args: &Explore) -> u8 {
             exit::FAULTY
         }
     }
+}
+
+/// The checkpoint to resume from, with its name, if there is to be one.
+///
+/// # Errors
+/// Why searches cannot be saved or resumed, or a file cannot be used.
+fn checkpoints(args: &Explore, loaded: &Loaded, settings: &Settings) -> Result<Resumed, String> {
+    if args.checkpoint.is_none() && args.resume.is_none() {
+        return Ok(None);
+    }
+    if 1 < settings.processes.count || settings.processes.elsewhere.is_some() {
+        return Err("error: only `fabius check --checkpoint FILE` saves searches by several processes\n\
+            help: leave out `--processes` and `--hosts`, or use `fabius check`"
+            .to_owned());
+    }
+    let save: Option<Arc<Save>> = args.checkpoint.as_ref().map(|_| Arc::new(|_: &[u8]| ()) as _);
+    let resume = args.resume.as_ref().map(|path| {
+        let name = path.display().to_string();
+        let bytes = read_checkpoint(path).map_err(|error| format!("error: cannot resume from {name}: {error}"))?;
+        Ok::<_, String>((name, bytes))
+    });
+    let resume = resume.transpose()?;
+    let checkpoint_files = CheckpointFiles { save, resume: resume.clone(), ..CheckpointFiles::default() };
+    let asked = Settings { checkpoint_files, ..settings.clone() };
+    if let Some(refusal) = strategy::contradiction(loaded, &asked) {
+        return Err(check::in_lines(&refusal));
+    }
+    if let Some(path) = &args.checkpoint {
+        check_writable(path).map_err(|why| format!("error: {why}"))?;
+    }
+    Ok(resume)
 }
 
 fn read(path: &Path, question: &Question, settings: &Settings, cancel: &Cancel) -> Loaded {

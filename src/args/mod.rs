@@ -199,6 +199,14 @@ pub struct Explore {
     #[arg(long, help_heading = "What to check")]
     pub no_check: bool,
 
+    /// Write a checkpoint of the search to this file, after each round and at its end.
+    #[arg(long, value_name = "FILE", help_heading = "Delays")]
+    pub checkpoint: Option<PathBuf>,
+
+    /// Resume from a checkpoint, of which only the property is checked; may be combined with --checkpoint, also for the same file.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["no_check", "trail"], help_heading = "Delays")]
+    pub resume: Option<PathBuf>,
+
     /// Find all violations, not only the first one; `t` shows the next one.
     #[arg(long, help_heading = "What to check")]
     pub keep_going: bool,

@@ -2,6 +2,7 @@
 
 #![cfg(unix)]
 
+mod checkpoints;
 mod terminal;
 
 use fabius_testkit::models::RACE;

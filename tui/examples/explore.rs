@@ -17,7 +17,7 @@ fn main() -> std::io::Result<()> {
         load(&file.display().to_string(), text, &[], &mut |_, _| None, &wanted)
     };
     run(Start {
-        launch: LaunchOptions { path, settings, trail: None, check: true },
+        launch: LaunchOptions { path, settings, check: true, ..LaunchOptions::default() },
         read: Arc::new(read),
         theme: Theme::default(),
         mouse: true,

@@ -68,6 +68,8 @@ pub enum Act {
     LeaveOut,
     BoundDepth,
     VisitFirst,
+    SaveSearch,
+    ResumeSearch,
     Zoom,
     Mouse,
     Help,
@@ -187,6 +189,8 @@ pub const TABLE: &[Binding] = table![
     SEARCH Watching LeaveOut ["x"] "leave out" "Do not go on from states in which a condition is true. A search for violations of safety that runs keeps to it at once. Without a condition, all checks begin anew as they were."
     SEARCH Watching BoundDepth ["d"] "depth" "Cut off runs after a number of steps, in the search that runs, too. Without a number: not any more. If runs were cut off under a smaller bound, all checks begin anew."
     SEARCH Watching VisitFirst ["v"] "first" "Visit states in which a condition is true before others, in the search that runs, too; nothing is left out. Without a condition: in any order again."
+    SEARCH Watching SaveSearch ["ctrl-s"] "save search" "Save the search to a file, from which it can be resumed, also by fabius check --resume. Needs --delay or --depth-bound. While the search runs, its last completed round is saved."
+    SEARCH Watching ResumeSearch ["ctrl-o"] "resume" "Resume a search from a file, saved here or by fabius check --checkpoint. Only its property is checked."
     SEARCH Watching CheckAll ["S"] "check all" "Check all properties again."
     SEARCH Everywhere Cancel ["X"] "stop" "Stop the search; what it found out stays."
 
@@ -257,11 +261,14 @@ pub fn hints(screen: Screen, panel: Panel, (in_loop, finding): (bool, bool)) -> 
     use Act::{
         AddWatch, Around, Back, BoundDepth, CheckAll, Choice, Delay, Edit, Enter, Essential, Find, FindEnd, FindNext,
         FindPrevious, Forward, Freeze, Hold, HoldUntil, LeaveOut, LoopStart, NextPanel, OtherTrace, Pause, Raise,
-        SearchHere, ToggleDelay, TraceTab, Unchanged, Until, VisitFirst, WatchScreen, Why, Writers,
+        ResumeSearch, SaveSearch, SearchHere, ToggleDelay, TraceTab, Unchanged, Until, VisitFirst, WatchScreen, Why,
+        Writers,
     };
     match (screen, panel) {
         (Screen::Drive, _) if finding => &[FindNext, FindPrevious, FindEnd, Enter, Find],
-        (Screen::Watch, _) => &[Pause, Freeze, Raise, LeaveOut, CheckAll, BoundDepth, VisitFirst, WatchScreen],
+        (Screen::Watch, _) => {
+            &[Pause, Freeze, Raise, LeaveOut, CheckAll, SaveSearch, ResumeSearch, BoundDepth, VisitFirst, WatchScreen]
+        }
         (_, Panel::Processes) => &[Hold, HoldUntil, Delay, Why, Enter, SearchHere, NextPanel],
         (_, Panel::Variables) => &[Writers, AddWatch, Unchanged, Find, NextPanel],
         (_, Panel::Trace) if in_loop => &[Enter, TraceTab, LoopStart, Around, Essential, ToggleDelay, NextPanel],

@@ -34,6 +34,7 @@ pub mod update;
 pub mod view;
 pub mod watch;
 
+mod checkpoint;
 mod terminal;
 mod work;
 

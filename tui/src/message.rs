@@ -6,6 +6,7 @@ use fabius_engine::{Boundary, Counterexample, Event, Loaded, Outcome};
 use fabius_explore::{
     Alternative, AlternativeSearch, Exploration, GraphRequest, LocalAnswer, ScheduleFound, ScheduleSearch, Stop,
 };
+use fabius_project::checkpoints::NotSaved;
 use fabius_project::originals::Originals;
 use ratatui::crossterm::event::{KeyEvent, MouseEvent};
 use std::path::PathBuf;
@@ -28,6 +29,14 @@ pub enum Message {
     Event(u64, Box<Event>),
     /// A check is over.
     Checked(u64, Box<Outcome>),
+    /// A check can be resumed from this checkpoint, which takes the place of the one before; the number is that of the work.
+    Kept(u64, Arc<[u8]>),
+    /// The file that was to hold each checkpoint cannot be written, and why.
+    CheckpointNotWritten(PathBuf, String),
+    /// A search was saved to a file, or not.
+    SearchSaved(Box<SavedSearch>, Result<(), NotSaved>),
+    /// The file of a search to resume was read, or not.
+    SearchRead(PathBuf, Result<Arc<[u8]>, String>),
     /// A search from a state is over.
     Searched(u64, Box<Result<LocalAnswer, String>>),
     /// A search for another run to the error is over; which one was wanted.
@@ -58,6 +67,19 @@ pub enum Message {
     Continued,
 }
 
+/// A search that is saved to a file.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SavedSearch {
+    /// The file.
+    pub path: PathBuf,
+    /// The checkpoint.
+    pub bytes: Arc<[u8]>,
+    /// What of it is saved, in words.
+    pub what: &'static str,
+    /// Another checkpoint of this name may be replaced.
+    pub may_replace: bool,
+}
+
 /// Something is to be done outside.
 #[derive(Debug)]
 pub enum Effect {
@@ -73,8 +95,8 @@ pub enum Effect {
         work: u64,
         /// These; empty for those that were asked for.
         properties: Vec<String>,
-        /// Go on where the search before ended, if it was kept.
-        resume: bool,
+        /// The checkpoint to resume from, with its name.
+        resume: Option<(String, Arc<[u8]>)>,
     },
     /// Search from a state.
     Search(u64, Box<fabius_explore::SearchRequest>),
@@ -115,6 +137,10 @@ pub enum Effect {
     Read(PathBuf),
     /// Write a file.
     Write(PathBuf, String),
+    /// Save a search to a file.
+    SaveSearch(Box<SavedSearch>),
+    /// Read the file of a search to resume.
+    ReadSearch(PathBuf),
     /// Open the editor.
     Edit(PathBuf, u32),
 }

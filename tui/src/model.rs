@@ -193,6 +193,10 @@ pub enum Question {
     Save,
     /// What to open.
     Open,
+    /// Where to save the search.
+    SaveSearch,
+    /// Which search to resume.
+    ResumeSearch,
     /// The text to find in the panel that is marked.
     Find,
     /// The text to find in the help.
@@ -274,6 +278,10 @@ pub struct LaunchOptions {
     pub trail: Option<PathBuf>,
     /// Check at once.
     pub check: bool,
+    /// The file that holds the last checkpoint of each check.
+    pub checkpoint: Option<PathBuf>,
+    /// The checkpoint to resume from at once, with its name.
+    pub resume: Option<(String, Arc<[u8]>)>,
 }
 
 impl LaunchOptions {
@@ -367,6 +375,10 @@ pub struct Model {
     pub aside: Option<Session>,
     /// What is known of searches.
     pub watch: Watch,
+    /// The last checkpoint of the check that runs, or ran last.
+    pub kept: Option<Arc<[u8]>>,
+    /// The checkpoint of this name is replaced if the search is saved under this name again.
+    pub replaces: Option<PathBuf>,
     /// A path that is kept.
     pub frozen: Option<Frozen>,
     /// What the last check found.
@@ -441,6 +453,8 @@ impl Model {
             session: None,
             aside: None,
             watch: Watch::default(),
+            kept: None,
+            replaces: None,
             frozen: None,
             known: Known::default(),
             before: None,

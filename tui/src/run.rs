@@ -8,9 +8,10 @@ use crate::terminal::{self, Guard};
 use crate::theme::Theme;
 use crate::update::update;
 use crate::view::view;
-use crate::work::Work;
+use crate::work::{Checkpoints, Work};
 use fabius_base::Cancel;
 use fabius_engine::Loaded;
+use fabius_project::checkpoints;
 use ratatui::crossterm::event::{self, Event};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -26,6 +27,9 @@ pub(crate) const SEARCH_THREAD: &str = "search";
 const FRAME: Duration = Duration::from_millis(33);
 /// Who reads keys looks so often whether it is to stop, for an editor or a shell.
 const READ_LOOK: Duration = Duration::from_millis(200);
+
+/// A search that is stopped at the end has this long to write its last checkpoint.
+const LAST_CHECKPOINT_MAX: Duration = Duration::from_secs(10);
 
 /// Reads the model.
 pub type Reader = Arc<dyn Fn(&Cancel) -> Loaded + Send + Sync>;
@@ -71,7 +75,24 @@ pub fn run(start: Start) -> io::Result<()> {
     outside.work.cancel();
     drop(files);
     drop(guard);
+    if model.launch.checkpoint.is_some() && model.watch.running {
+        wait_for_last_checkpoint(&receive, model.work);
+    }
     ended
+}
+
+/// Waits until the search that was stopped has written where it stood.
+fn wait_for_last_checkpoint(receive: &Receiver<Message>, work: u64) {
+    let began = Instant::now();
+    while let Ok(message) = receive.recv_timeout(LAST_CHECKPOINT_MAX.saturating_sub(began.elapsed())) {
+        match message {
+            Message::Checked(number, _) | Message::Crashed(number, _) if number == work => return,
+            Message::CheckpointNotWritten(path, why) => {
+                eprintln!("warning: cannot write the checkpoint {}: {why}", path.display());
+            }
+            _ => {}
+        }
+    }
 }
 
 fn pictures(
@@ -145,7 +166,13 @@ impl Outside {
             Effect::Load => self.load(),
             Effect::Check { work, properties, resume } => {
                 if let Some(loaded) = &model.loaded {
-                    self.work.check(work, Arc::clone(loaded), model.launch.asking(properties), resume);
+                    let file = model.launch.checkpoint.clone();
+                    self.work.check(
+                        work,
+                        Arc::clone(loaded),
+                        model.launch.asking(properties),
+                        Checkpoints { resume, file },
+                    );
                 }
             }
             Effect::Search(number, request) => self.work.search(number, *request, model.launch.settings.clone()),
@@ -173,6 +200,14 @@ impl Outside {
             Effect::Write(path, text) => {
                 let written = std::fs::write(&path, text).map_err(|error| error.to_string());
                 let _ = self.send.send(Message::Written(path, written));
+            }
+            Effect::SaveSearch(search) => {
+                let saved = checkpoints::save(&search.path, &search.bytes, search.may_replace);
+                let _ = self.send.send(Message::SearchSaved(search, saved));
+            }
+            Effect::ReadSearch(path) => {
+                let bytes = checkpoints::read(&path).map_err(|error| error.to_string());
+                let _ = self.send.send(Message::SearchRead(path, bytes));
             }
             Effect::Edit(path, line) => {
                 let send = self.send.clone();

@@ -107,6 +107,14 @@ pub struct Watch {
     pub before: BTreeMap<String, Progress>,
     /// The memory that a search may use.
     pub memory_max: Option<u64>,
+    /// The bound on depth when the check began.
+    pub depth_max: Option<u64>,
+    /// The check resumes from a checkpoint: that it cannot says nothing of a property.
+    pub resumes: bool,
+    /// A checkpoint was taken since it began.
+    pub has_checkpoint: bool,
+    /// All was known from the cache: no search ran.
+    pub is_cached: bool,
     /// The search that runs, or ran last, is one from a state: from which, and who is held. It says nothing of the
     /// properties of the model.
     pub local: Option<String>,
@@ -119,9 +127,21 @@ impl Watch {
             running: true,
             indicators: properties.iter().map(|name| Indicator::new(name, "waits")).collect(),
             memory_max: settings.limits.memory_bytes_max,
+            depth_max: settings.limits.depth_max,
             before: std::mem::take(&mut self.before),
             ..Self::default()
         };
+    }
+
+    /// A check of one of these properties is about to resume from a checkpoint; what is known of the others stays.
+    pub fn begin_resumed(&mut self, settings: &Settings, properties: &[String], resumed: &str) {
+        let known = std::mem::take(&mut self.indicators);
+        self.begin(settings, properties);
+        self.resumes = true;
+        for indicator in self.indicators.iter_mut().filter(|indicator| indicator.name != resumed) {
+            let before = known.iter().find(|before| before.name == indicator.name && before.verdict.is_some());
+            *indicator = before.cloned().unwrap_or_else(|| Indicator::new(&indicator.name, "not checked; S checks it"));
+        }
     }
 
     /// The model is another one, perhaps with properties of the same names.
@@ -167,7 +187,12 @@ impl Watch {
 
     /// Takes over the verdict of a check of the model.
     pub fn judge(&mut self, report: &PropertyReport) {
-        self.indicator(&report.name).judge(report);
+        let is_refused = self.resumes && report.verdict == Verdict::Faulty;
+        let indicator = self.indicator(&report.name);
+        indicator.judge(report);
+        if is_refused {
+            indicator.verdict = None;
+        }
     }
 
     /// Whether a check is at a property now.

@@ -1,19 +1,22 @@
 //! Searches on threads of their own.
 
 use crate::background_run::RunRequest;
+use crate::checkpoint::not_saved;
 use crate::message::Message;
 use crate::run::{Reader, SEARCH_THREAD};
 use fabius_base::{Cancel, Limits};
-use fabius_engine::settings::{DelayMode, Delaying, Fairness, Settings};
+use fabius_engine::settings::{Fairness, Save, Settings};
 use fabius_engine::{Boundary, CheckContext, Controls, Event, Loaded, suited};
 use fabius_explore::{AlternativeSearch, GraphRequest, ScheduleSearch, SearchRequest};
 use fabius_project::cache::Cache;
+use fabius_project::checkpoints::replace;
 use fabius_project::originals::Originals;
 use fabius_supervise::{Task, Timer, Unfinished, Voice, begin};
 use std::panic::{self, AssertUnwindSafe};
+use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::Sender;
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A search tells how far it is so often, and is asked for its path as often.
@@ -26,6 +29,14 @@ const CHART_TIME_MAX: Duration = Duration::from_secs(2);
 const CHART_STATES_MAX: u64 = 500_000;
 /// … and so much memory while it is drawn.
 const CHART_BYTES_MAX: u64 = 256 << 20;
+
+/// Where a check starts, and what becomes of its checkpoints.
+pub(crate) struct Checkpoints {
+    /// The checkpoint to resume from, with its name.
+    pub resume: Option<(String, Arc<[u8]>)>,
+    /// The file that holds the last one, if there is one.
+    pub file: Option<PathBuf>,
+}
 
 /// The search that runs, if one does.
 pub(crate) struct Work {
@@ -44,8 +55,6 @@ pub(crate) struct Work {
     scheduling: Cancel,
     /// Stops what reads the model.
     reading: Cancel,
-    /// Where the last search in the order of delays ended, if it had a bound that can be raised.
-    kept: Arc<Mutex<Option<Arc<[u8]>>>>,
     /// Whether the last check was answered from the cache.
     was_known: Arc<AtomicBool>,
 }
@@ -53,7 +62,7 @@ pub(crate) struct Work {
 impl Work {
     pub(crate) fn new(send: Sender<Message>) -> Self {
         let [cancel, background_run, charting, scheduling, reading] = std::array::from_fn(|_| Cancel::new());
-        let (controls, kept) = (Controls::new(), Arc::default());
+        let controls = Controls::new();
         let was_known = Arc::default();
         Self {
             send,
@@ -65,7 +74,6 @@ impl Work {
             charting,
             scheduling,
             reading,
-            kept,
             was_known,
         }
     }
@@ -100,24 +108,22 @@ impl Work {
         self.controls.pause(false);
     }
 
-    /// Checks a model. A search that can be resumed is kept where it ends; `resume` goes on from what was kept.
-    pub(crate) fn check(&mut self, number: u64, loaded: Arc<Loaded>, mut settings: Settings, resume: bool) {
-        let from = self.kept.lock().unwrap_or_else(PoisonError::into_inner).take().filter(|_| resume);
-        if can_be_resumed(&settings) {
-            let kept = Arc::clone(&self.kept);
-            settings.checkpoint_files.resume = from.map(|bytes| ("the search before".to_owned(), bytes));
-            settings.checkpoint_files.save = Some(Arc::new(move |bytes: &[u8]| {
-                *kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(bytes.into());
-            }));
-        }
+    /// Checks a model. Checkpoints of a search that can be saved are told.
+    pub(crate) fn check(&mut self, number: u64, loaded: Arc<Loaded>, settings: Settings, checkpoints: Checkpoints) {
+        let Checkpoints { resume, file } = checkpoints;
         // What was asked for all properties may suit others than these.
-        let settings = suited(&loaded, &settings);
-        let cache = if self.boundary.is_none() && !resume { Cache::of_user() } else { None };
+        let mut settings = suited(&loaded, &settings);
+        let cache = if self.boundary.is_none() && resume.is_none() && file.is_none() { Cache::of_user() } else { None };
+        let is_saved = not_saved(&loaded, &settings).is_none();
+        settings.checkpoint_files.resume = resume;
+        let send = self.send.clone();
         // Whoever asks again after an answer from the cache wants a search.
         let is_anew = self.was_known.swap(false, Ordering::Relaxed);
         let was_known = Arc::clone(&self.was_known);
         self.begin(number, move |context| {
             let cache = cache.filter(|_| !is_anew);
+            let controls = context.controls.cloned().unwrap_or_default();
+            settings.checkpoint_files.save = is_saved.then(|| keeper(number, send, controls, file));
             let outcome = Cache::check(cache.as_ref(), &loaded, &settings, context);
             let is_known = outcome.report.properties.iter().any(|property| property.cached.is_some());
             was_known.store(is_known, Ordering::Relaxed);
@@ -291,11 +297,20 @@ fn sentence(what: &str, why: Unfinished) -> String {
     }
 }
 
-/// Whether a search with these settings can go on where it ended: one in the order of delays, up to this many, that
-/// remembers states only.
-pub(crate) fn can_be_resumed(settings: &Settings) -> bool {
-    let suits = |delaying: &Delaying| delaying.mode != DelayMode::Sample && delaying.delays_max.is_some();
-    !settings.keep_going && settings.delaying.as_ref().is_some_and(suits)
+/// Tells the checkpoints of a check, and writes them to a file if there is one. Once somebody has said which states are not to be looked
+/// at, no checkpoint is one of the search that was asked for.
+fn keeper(number: u64, send: Sender<Message>, controls: Controls, file: Option<PathBuf>) -> Arc<Save> {
+    Arc::new(move |bytes: &[u8]| {
+        if controls.leaves_states_out() {
+            return;
+        }
+        if let Some(file) = &file
+            && let Err(error) = replace(file, bytes)
+        {
+            let _ = send.send(Message::CheckpointNotWritten(file.clone(), error.to_string()));
+        }
+        let _ = send.send(Message::Kept(number, bytes.into()));
+    })
 }
 
 /// What a panic said.

@@ -105,9 +105,13 @@ impl Controls {
 
     /// Whether somebody changed what searches look at: what they find out answers another question then.
     pub fn is_steered(&self) -> bool {
-        let is_bounded = lock(&self.0.depth).wanted.is_some() || self.boundary().text().is_some();
         let has_order = lock(&self.0.visit_order).condition.is_some() || self.preference().heeded().is_some();
-        is_bounded || has_order || self.limits().is_some() || self.last_bound().is_some()
+        self.leaves_states_out() || has_order || self.limits().is_some() || self.last_bound().is_some()
+    }
+
+    /// Whether somebody told searches to leave states out: no checkpoint of theirs can make up for these.
+    pub fn leaves_states_out(&self) -> bool {
+        lock(&self.0.depth).wanted.is_some() || self.boundary().text().is_some()
     }
 
     /// Searches for violations cut off runs after this many steps, from their next look at the limits on; `None`: they do not. What a

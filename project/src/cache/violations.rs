@@ -5,7 +5,7 @@ use super::{Keys, Known, checked, date, fingerprint, property_report, sealed, wi
 use fabius_base::SourceMap;
 use fabius_engine::report::PropertyReport;
 use fabius_engine::report::schedule::ScheduleReport;
-use fabius_engine::settings::{CheckpointFiles, ThreadCount};
+use fabius_engine::settings::{CheckpointPaths, ThreadCount};
 use fabius_engine::{CheckContext, Counterexample, KnownRun, Loaded, Planned, SAFETY, Settings, Verdict, add_schedule};
 use serde_json::{Value, json};
 use std::time::SystemTime;
@@ -17,10 +17,11 @@ const STEPS_KEPT_MAX: usize = 100_000;
 const PLACES: [&str; 6] = ["file", "line", "column", "end_line", "end_column", "original"];
 
 /// Whether violations are kept of checks with these settings. What only a search can give is not kept: other violations than the
-/// first one, a checkpoint.
+/// first one, a checkpoint in a file.
 pub(super) fn are_kept(settings: &Settings) -> bool {
     let Settings { keep_going, prune, checkpoint_files, .. } = settings;
-    !keep_going && prune.is_none() && *checkpoint_files == CheckpointFiles::default()
+    let asks_for_file = checkpoint_files.resume.is_some() || checkpoint_files.paths != CheckpointPaths::default();
+    !keep_going && prune.is_none() && !asks_for_file
 }
 
 /// What the entry for a violation is about, in full: what a proof is about, and what else decides which run is found.

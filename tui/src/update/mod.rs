@@ -1,5 +1,6 @@
 //! What happens when something happens: the only place where the model changes.
 
+mod checkpoint;
 mod compare;
 mod delays;
 mod drive;
@@ -39,6 +40,18 @@ pub fn update(model: &mut Model, message: Message) -> Vec<Effect> {
         }
         Message::Event(work, event) if work == model.work => search::told(model, *event, &mut effects),
         Message::Event(..) => {}
+        Message::Kept(work, bytes) if work == model.check => checkpoint::kept(model, bytes),
+        Message::Kept(..) => {}
+        Message::CheckpointNotWritten(path, why) => {
+            model.say(Tone::Bad, format!("cannot write the checkpoint {}: {why}", path.display()));
+        }
+        Message::SearchSaved(search, saved) => checkpoint::saved(model, *search, saved),
+        Message::SearchRead(path, Ok(bytes)) => {
+            checkpoint::resume(model, &path.display().to_string(), bytes, &mut effects);
+        }
+        Message::SearchRead(path, Err(why)) => {
+            model.say(Tone::Bad, format!("cannot resume from {}: {why}", path.display()));
+        }
         Message::Checked(work, outcome) if work == model.check => search::checked(model, *outcome, work),
         Message::Searched(work, result) if work == model.work => search::searched(model, *result),
         Message::Found(work, which, result) if work == model.work => search::found(model, which, *result),
@@ -121,6 +134,8 @@ pub(crate) fn perform(model: &mut Model, act: Act, index: usize, effects: &mut V
         | Act::LeaveOut
         | Act::BoundDepth
         | Act::VisitFirst
+        | Act::SaveSearch
+        | Act::ResumeSearch
         | Act::CheckAll
         | Act::SearchHere => {
             search::perform(model, act, effects);

@@ -1,6 +1,6 @@
 //! Questions with a line to type the answer.
 
-use super::{drive, find, search, steering};
+use super::{checkpoint, drive, find, search, steering};
 use crate::background_run::Goal;
 use crate::message::Effect;
 use crate::model::{Model, Overlay, Panel, Prompt, Question, Tone};
@@ -16,6 +16,13 @@ const RANDOM_MAX: usize = 1_000_000;
 pub(super) fn ask(model: &mut Model, asks: Question, text: &str) {
     let (text, at) = (text.to_owned(), text.chars().count());
     model.overlay = Some(Overlay::Prompt(Prompt { asks, text, at, wrong: None }));
+}
+
+/// Says what is wrong with what is typed.
+pub(super) fn complain(model: &mut Model, why: &str) {
+    if let Some(Overlay::Prompt(prompt)) = &mut model.overlay {
+        prompt.wrong = Some(why.to_owned());
+    }
 }
 
 /// Text was pasted: one line of it.
@@ -80,6 +87,8 @@ fn answer(model: &mut Model, asks: Question, text: &str, effects: &mut Vec<Effec
             effects.push(Effect::Write(PathBuf::from(text), session.walk.save().text()));
         }
         Question::Open => effects.push(Effect::Read(PathBuf::from(text))),
+        Question::SaveSearch => checkpoint::save(model, text, effects)?,
+        Question::ResumeSearch => effects.push(Effect::ReadSearch(file_name(text)?)),
         Question::Until => {
             let walk = &model.session.as_ref().ok_or("there is no model")?.walk;
             let pattern = walk.pattern(text)?;
@@ -124,6 +133,11 @@ fn answer(model: &mut Model, asks: Question, text: &str, effects: &mut Vec<Effec
         Question::Jump => jump(model, text)?,
     }
     Ok(())
+}
+
+/// The name of a file, which has to be there.
+pub(super) fn file_name(text: &str) -> Result<PathBuf, String> {
+    if text.is_empty() { Err("the name of a file is needed".to_owned()) } else { Ok(PathBuf::from(text)) }
 }
 
 fn number(text: &str) -> Result<usize, String> {

@@ -1,6 +1,6 @@
 //! The model is read, for the first time or again.
 
-use super::{drive, search};
+use super::{checkpoint, drive, search};
 use crate::message::Effect;
 use crate::model::{Before, Known, Model, Overlay, Panel, Source, Tone};
 use crate::session::Session;
@@ -37,7 +37,9 @@ pub(super) fn read(model: &mut Model, loaded: Arc<Loaded>, effects: &mut Vec<Eff
     if first {
         effects.extend(model.launch.trail.clone().map(Effect::Read));
     }
-    if model.launch.check || checked {
+    if let Some((name, bytes)) = model.launch.resume.take() {
+        checkpoint::resume(model, &name, bytes, effects);
+    } else if model.launch.check || checked {
         search::check_all(model, effects);
     }
 }
@@ -59,6 +61,7 @@ fn forget(model: &mut Model, effects: &mut Vec<Effect>) {
     model.check = 0;
     model.watch.forget();
     model.known = Known::default();
+    model.kept = None;
     (model.frozen, model.seeking, model.next_other) = (None, None, 0);
     model.chosen = None;
     model.linked = None;

@@ -1,12 +1,11 @@
 //! Searches: started, watched, halted, and what they found.
 
-use super::{drive, prompt, steering};
+use super::{checkpoint, drive, prompt, steering};
 use crate::keys::Act;
 use crate::message::Effect;
 use crate::model::{Cursor, Frozen, Known, Model, Question, Screen, Tone};
 use crate::session::Session;
 use crate::watch::Indicator;
-use crate::work::can_be_resumed;
 use fabius_engine::words::counted;
 use fabius_engine::{
     Boundary, Counterexample, Event, Look, Outcome, Settings, Verdict, as_walked, boundary as boundary_of, plan,
@@ -46,6 +45,8 @@ pub(super) fn perform(model: &mut Model, act: Act, effects: &mut Vec<Effect>) {
             let condition = model.visit_first.clone().unwrap_or_default();
             prompt::ask(model, Question::VisitFirst, &condition);
         }
+        Act::SaveSearch => checkpoint::ask_save(model),
+        Act::ResumeSearch => checkpoint::ask_resume(model),
         _ => model.say(Tone::Plain, "no search runs; S checks all properties"),
     }
 }
@@ -78,7 +79,7 @@ pub(super) fn check_all(model: &mut Model, effects: &mut Vec<Effect>) {
     begin_check(model, &names);
     model.taken_back = taken_back;
     model.known = Known::default();
-    effects.push(Effect::Check { work: model.work, properties: Vec::new(), resume: false });
+    effects.push(Effect::Check { work: model.work, properties: Vec::new(), resume: None });
 }
 
 /// Looks for an error from where one is, with the holds in force.
@@ -94,7 +95,7 @@ fn search_here(model: &mut Model, effects: &mut Vec<Effect>) {
     effects.push(Effect::Search(model.work, Box::new(request)));
 }
 
-fn begin(model: &mut Model) {
+pub(super) fn begin(model: &mut Model) {
     model.work += 1;
     model.frozen = None;
     model.seeking = None;
@@ -104,6 +105,7 @@ fn begin(model: &mut Model) {
 fn begin_check(model: &mut Model, properties: &[String]) {
     begin(model);
     model.check = model.work;
+    model.kept = None;
     model.watch.begin(&model.launch.settings, properties);
 }
 
@@ -133,21 +135,26 @@ fn raise_finished(model: &mut Model, effects: &mut Vec<Effect>) {
         return model
             .say(Tone::Plain, "the search that ended last was one from a state; s starts it again, S checks all");
     }
+    let resume = checkpoint::to_go_on(model, &names);
+    let depth_max = model.launch.settings.limits.depth_max;
     allow_more(&mut model.launch.settings);
-    // Only the search that ended last is kept, and only if it was stopped by its bound.
-    let last = names.iter().all(|name| *name == model.watch.property);
-    // What was left out since it was too deep is in no checkpoint.
-    let resume = last && !model.watch.has_met_depth() && can_be_resumed(&model.launch.settings);
+    if resume.is_some() {
+        // Under another bound on depth it would be another search.
+        model.launch.settings.limits.depth_max = depth_max;
+    }
     let bound = model.launch.settings.delaying.as_ref().and_then(|delaying| delaying.delays_max);
     let decided: Vec<Indicator> =
         model.watch.indicators.iter().filter(|indicator| !undecided(indicator)).cloned().collect();
     begin_check(model, &names);
     model.watch.indicators.extend(decided);
-    let said = match bound.filter(|_| resume) {
-        Some(bound) => format!("goes on where it ended, now up to {bound} delays"),
-        None => format!("{} anew, with more allowed: this search cannot be resumed", names.join(", ")),
+    let said = match (bound, &resume) {
+        (Some(bound), Some(_)) => format!("goes on where it ended, now up to {bound} delays"),
+        (None, Some(_)) => "goes on where it ended, with more allowed".to_owned(),
+        (_, None) => format!("{} anew, with more allowed: this search cannot be resumed", names.join(", ")),
     };
     model.say(Tone::Plain, said);
+    model.kept = resume.clone();
+    let resume = resume.map(|bytes| ("the search before".to_owned(), bytes));
     effects.push(Effect::Check { work: model.work, properties: names, resume });
 }
 
@@ -305,6 +312,7 @@ pub(super) fn checked(model: &mut Model, outcome: Outcome, work: u64) {
         return model.learn(outcome);
     }
     model.watch.end();
+    checkpoint::ended(model, &outcome);
     conclude(model, outcome);
     if let Some(note) = model.taken_back.take() {
         let said = std::mem::take(&mut model.status_line);
@@ -330,6 +338,9 @@ fn conclude(model: &mut Model, outcome: Outcome) {
         }
         (Verdict::Holds, _) => "everything holds".to_owned(),
         (Verdict::Violated, names) => format!("violated: {}", names.join(", ")),
+        (Verdict::Faulty, _) if model.watch.resumes => {
+            format!("{}; S checks from the beginning", outcome.report.reason)
+        }
         _ => outcome.report.reason.clone(),
     };
     let cached = outcome.report.properties.iter().find_map(|property| property.cached.as_deref());
@@ -350,7 +361,11 @@ fn conclude(model: &mut Model, outcome: Outcome) {
         return model.say(Tone::Bad, failure);
     }
     if !is_violated {
-        let tone = if verdict == Verdict::Holds { Tone::Good } else { Tone::Plain };
+        let tone = match verdict {
+            Verdict::Holds => Tone::Good,
+            Verdict::Faulty => Tone::Bad,
+            _ => Tone::Plain,
+        };
         return model.say(tone, said + &known);
     }
     let walks = model.session.as_ref().is_some_and(|session| session.walk.here() != NodeId::ROOT);

@@ -199,6 +199,10 @@ fn words(asks: Question, model: &Model) -> (String, &'static str) {
         Question::Bookmark => ("Name of this state".to_owned(), "an empty name takes the bookmark away"),
         Question::Save => ("Save the run as".to_owned(), "its steps, holds and bookmarks"),
         Question::Open => ("Open a run".to_owned(), "a trail of Spin, or a run that was saved"),
+        Question::SaveSearch => ("Save the search as".to_owned(), "a file from which it can be resumed"),
+        Question::ResumeSearch => {
+            ("Resume a search from".to_owned(), "a file saved here, or by fabius check --checkpoint")
+        }
         Question::Find => (format!("Find in: {}", model.panel.title()), "n goes to the next one, N to the one before"),
         Question::FindInHelp => ("Find in the help".to_owned(), "n goes to the next one, N to the one before"),
         Question::LeaveOut => {

@@ -1,5 +1,6 @@
 //! The terminal explorer without a terminal: keys in, screens out.
 
+mod checkpoints;
 mod colours;
 mod comparisons;
 mod conditions;

@@ -13,7 +13,7 @@ use ratatui::backend::TestBackend;
 use ratatui::buffer::Buffer;
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 /// Somebody at the keyboard.
@@ -36,7 +36,7 @@ impl Player {
 
     pub fn with(text: &str, size: (u16, u16), settings: Settings, theme: Theme) -> Self {
         let loaded = read(text, &settings);
-        let launch = LaunchOptions { path: PathBuf::from("model.pml"), settings, trail: None, check: false };
+        let launch = LaunchOptions { path: PathBuf::from("model.pml"), settings, ..LaunchOptions::default() };
         let mut player = Self { model: Model::new(launch, theme, size), effects: Vec::new(), boundary: None };
         let originals = Originals::of(&loaded.map);
         player.send(Message::Loaded(loaded, originals));
@@ -68,10 +68,18 @@ impl Player {
             CheckContext { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut observe, controls: Some(&controls) };
         let settings = self.model.launch.settings.clone();
         let done = match effect {
-            Effect::Check { work, properties, .. } => {
+            Effect::Check { work, properties, resume } => {
                 let loaded = self.model.loaded.clone().expect("a model was read");
-                let settings = self.model.launch.asking(properties);
-                Message::Checked(work, Box::new(check(&loaded, &settings, &mut context)))
+                let mut settings = self.model.launch.asking(properties);
+                let (send, kept) = mpsc::channel();
+                settings.checkpoint_files.resume = resume;
+                if settings.delaying.is_some() && !settings.keep_going {
+                    let save = move |bytes: &[u8]| send.send(bytes.into()).expect("it is listened to");
+                    settings.checkpoint_files.save = Some(Arc::new(save));
+                }
+                let outcome = check(&loaded, &settings, &mut context);
+                kept.try_iter().for_each(|bytes| self.send(Message::Kept(work, bytes)));
+                Message::Checked(work, Box::new(outcome))
             }
             Effect::Search(work, request) => Message::Searched(work, Box::new(request.run(&settings, &mut context))),
             Effect::Seek(work, search) => {
