@@ -380,6 +380,33 @@ mod tests {
     }
 
     #[test]
+    fn a_search_that_was_told_to_leave_states_out_leaves_no_checkpoint() {
+        let (send, receive) = mpsc::channel();
+        let controls = Controls::new();
+        let keep = keeper(7, send, controls.clone(), None);
+        keep(b"complete");
+        assert!(matches!(receive.try_recv(), Ok(Message::Kept(7, bytes)) if &*bytes == b"complete"));
+        controls.raise_bound(9);
+        keep(b"further");
+        assert!(matches!(receive.try_recv(), Ok(Message::Kept(7, bytes)) if &*bytes == b"further"));
+        controls.bound_depth(Some(3));
+        keep(b"cut off");
+        // Nor does one that is told to leave out none any more.
+        controls.bound_depth(None);
+        keep(b"cut off");
+        assert!(receive.try_recv().is_err());
+    }
+
+    #[test]
+    fn a_checkpoint_that_cannot_be_written_is_told_and_kept() {
+        let (send, receive) = mpsc::channel();
+        let file = std::env::temp_dir().join("fabius-no-such-folder/a.search");
+        keeper(1, send, Controls::new(), Some(file.clone()))(b"complete");
+        assert!(matches!(receive.try_recv(), Ok(Message::CheckpointNotWritten(path, _)) if path == file));
+        assert!(matches!(receive.try_recv(), Ok(Message::Kept(1, _))));
+    }
+
+    #[test]
     fn a_run_that_fails_says_so() {
         let said = said_of(Cancel::new(), || panic!("a fault")).unwrap_or_default();
         assert!(said.contains("fabius itself failed: a fault"), "{said}");

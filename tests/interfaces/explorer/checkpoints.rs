@@ -51,12 +51,14 @@ fn a_search_that_ended_at_its_bound_is_saved_and_check_resumes_it() {
     terminal.says("? safety");
     terminal.keys("`");
     let screen = save(&mut terminal, &file);
-    assert!(screen.contains("saved the search for safety"), "{screen}");
+    assert!(screen.contains("saved the last checkpoint of the search for safety"), "{screen}");
     // Nobody replaces it by mistake.
     terminal.keys(&format!("\x13\x15{file}\r"));
     terminal.says("enter again replaces it");
     terminal.keys("\r");
-    terminal.until("it is saved again", |screen| text(screen).contains("saved the search for safety"));
+    terminal.until("it is saved again", |screen| {
+        text(screen).contains("saved the last checkpoint of the search for safety")
+    });
     terminal.keys(&format!("\x13\x15{}\r", german().display()));
     terminal.says("not a checkpoint");
     terminal.keys("q");

@@ -68,7 +68,7 @@ pub(super) fn save(model: &mut Model, name: &str, effects: &mut Vec<Effect>) -> 
     let what = match (model.watch.running && model.check == model.work, model.watch.has_checkpoint) {
         (true, true) => "the last completed round of the search",
         (true, false) => "the starting point of the resumed search",
-        (false, _) => "the search",
+        (false, _) => "the last checkpoint of the search",
     };
     let may_replace = model.replaces.take().is_some_and(|replaced| replaced == path);
     effects.push(Effect::SaveSearch(Box::new(SavedSearch { path, bytes, what, may_replace })));

@@ -59,7 +59,7 @@ fn a_search_that_ended_at_its_bound_is_saved_and_what_was_saved_is_said() {
     assert_eq!(search.path, PathBuf::from("model.search"));
     assert!(!search.may_replace);
     player.send(Message::SearchSaved(Box::new(search.clone()), Ok(())));
-    let said = player.said("saved the search for safety as model.search (");
+    let said = player.said("saved the last checkpoint of the search for safety as model.search (");
     assert!(said.contains("complete up to 1 delay, ") && said.ends_with(" states"), "{said}");
     player.send(Message::SearchSaved(Box::new(search), Err(NotSaved::Because("permission denied".to_owned()))));
     player.said("the search was not saved as model.search: permission denied");
