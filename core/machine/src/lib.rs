@@ -100,7 +100,7 @@ pub enum Ending {
     InvalidEnd,
 }
 
-/// How far the successors of a state have been listed.
+/// How far the successors of a state have been listed. A clone of the machine can go on from there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Cursor {
     shape: u32,
@@ -270,11 +270,9 @@ impl Machine {
             return self.next_watched(state, cursor, successor);
         }
         let Self { code, shapes, scratch, reached, .. } = self;
-        match shapes.get(cursor.shape) {
-            Some(shape) if shape.words as usize == state.len() => {
-                Interpreter::new(code, shapes, scratch, reached, state, shape, successor).next(cursor)
-            }
-            _ => Step::Done(Ending::Moves),
+        match shapes.of_cursor(code, &mut cursor.shape, state) {
+            Some(shape) => Interpreter::new(code, shapes, scratch, reached, state, shape, successor).next(cursor),
+            None => Step::Done(Ending::Moves),
         }
     }
 

@@ -133,6 +133,20 @@ impl Shapes {
         if likely.fits(code, state) { Some(likely) } else { self.find_anew(code, state, count) }
     }
 
+    /// The shape of a state for which somebody has a cursor, and which has the number in it, most likely. The cursor may come from another
+    /// clone of the machine, which numbers shapes in the order in which it met them.
+    #[inline]
+    pub(crate) fn of_cursor(&self, code: &Code, number: &mut u32, state: &[u32]) -> Option<&Shape> {
+        match self.get(*number) {
+            Some(shape) if shape.fits(code, state) => Some(shape),
+            _ => {
+                let shape = self.find(code, state)?;
+                *number = shape.id;
+                Some(shape)
+            }
+        }
+    }
+
     #[cold]
     fn find_anew(&self, code: &Code, state: &[u32], count: u32) -> Option<&Shape> {
         let mut shape = self.get(0)?;

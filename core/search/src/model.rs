@@ -14,7 +14,8 @@ pub trait Model {
     type Label: Copy + PartialEq + Debug;
     /// Why a transition could not be computed, or what it violated.
     type Fault: Copy + PartialEq + Debug;
-    /// How far the successors of a state have been listed. Small: one is kept per state on the stack.
+    /// How far the successors of a state have been listed. Small: one is kept per state on the stack. A clone of the model goes on from a
+    /// cursor of this one: threads hand parts of stacks over.
     type Cursor: Copy;
 
     /// Words at the end of a state that do not distinguish it from others.
