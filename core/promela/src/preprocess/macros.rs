@@ -88,8 +88,9 @@ impl Preprocessor<'_> {
             tokens.insert(0, mark(b'(', first));
             tokens.push(mark(b')', last));
         }
-        if let Some(first) = tokens.first_mut() {
-            (first.space, first.first, first.edge) = (name.space, name.first, true);
+        match tokens.first_mut() {
+            Some(first) => (first.space, first.first, first.edge) = (name.space, name.first, true),
+            None => self.gap |= name.space,
         }
         self.edge = true;
         self.spend(tokens.len(), name.span);
@@ -113,13 +114,13 @@ impl Preprocessor<'_> {
 
     /// Reads `(arguments)` behind the name of a macro.
     fn read_call(&mut self, name: PpToken, definition: &Macro) -> Called {
-        let edge = std::mem::take(&mut self.edge);
+        let before = (std::mem::take(&mut self.edge), std::mem::take(&mut self.gap));
         let open = self.fetch();
         if !open.is(b'(') {
             if open.kind != PpKind::Eof {
                 // What is put back has passed through `fetch` once: its line is right already.
                 let mut back = open;
-                back.edge |= std::mem::take(&mut self.edge);
+                self.mark_edge(&mut back);
                 self.contexts.push(Context {
                     tokens: vec![back],
                     next: 0,
@@ -128,7 +129,7 @@ impl Preprocessor<'_> {
                     own_lines: true,
                 });
             }
-            self.edge |= edge;
+            (self.edge, self.gap) = (self.edge | before.0, self.gap | before.1);
             return Called::Not;
         }
         let parameters = definition.parameters.as_deref().unwrap_or(&[]);
@@ -155,7 +156,7 @@ impl Preprocessor<'_> {
                 last.push(token);
             }
         };
-        self.edge = edge;
+        (self.edge, self.gap) = before;
         if self.budget.tokens == 0 {
             self.spend(0, name.span);
         }
@@ -281,7 +282,7 @@ impl Preprocessor<'_> {
             return Vec::new();
         }
         self.budget.argument_depth -= 1;
-        let edge = std::mem::take(&mut self.edge);
+        let before = (std::mem::take(&mut self.edge), std::mem::take(&mut self.gap));
         self.contexts.push(Context { tokens: tokens.to_vec(), next: 0, owner: None, barrier: true, own_lines: true });
         let depth = self.contexts.len();
         let mut out = Vec::with_capacity(tokens.len());
@@ -293,7 +294,7 @@ impl Preprocessor<'_> {
             if token.kind == PpKind::Ident && !token.no_expand && self.try_expand(token) {
                 continue;
             }
-            token.edge |= std::mem::take(&mut self.edge);
+            self.mark_edge(&mut token);
             out.push(token);
         }
         while self.contexts.len() >= depth {
@@ -303,7 +304,7 @@ impl Preprocessor<'_> {
                 *count = count.saturating_sub(1);
             }
         }
-        self.edge = edge;
+        (self.edge, self.gap) = before;
         self.budget.argument_depth += 1;
         out
     }

@@ -90,6 +90,8 @@ pub(crate) struct Preprocessor<'a> {
     /// The line number after all lines of the files entered so far.
     lines_used: u32,
     edge: bool,
+    /// White space stood before a macro that came to nothing, right before the next token.
+    gap: bool,
     embedded: Embedded,
     /// Files that said `#pragma once`.
     once: Vec<FileId>,
@@ -157,6 +159,7 @@ pub(crate) fn preprocess(
         outer_span: Span::default(),
         lines_used: 0,
         edge: false,
+        gap: false,
         embedded: Embedded::No,
         once: Vec::new(),
         inactive: Vec::new(),
@@ -226,12 +229,18 @@ impl Preprocessor<'_> {
                 PpKind::Number => self.watch_range(&token),
                 _ => {}
             }
-            token.edge |= std::mem::take(&mut self.edge);
+            self.mark_edge(&mut token);
             self.watch_embedded(&token);
             out.push(token);
         }
         self.contexts.clear();
         self.disabled.clear();
+    }
+
+    /// Tells a token what macros did right before it.
+    fn mark_edge(&mut self, token: &mut PpToken) {
+        token.edge |= std::mem::take(&mut self.edge);
+        token.space |= std::mem::take(&mut self.gap);
     }
 
     /// The next token: from a macro, or from the file.

@@ -90,6 +90,43 @@ fn compare(text: &str) {
 }
 
 #[test]
+fn white_space_before_a_macro_that_comes_to_nothing_stays() {
+    if !gcc_is_here() {
+        return;
+    }
+    let definitions = "#define B\n#define E()\n#define A(p) p\n#define D B!\n#define F ! B\n";
+    for text in [
+        "! B!",
+        "!B!",
+        "!B !",
+        "! E()!",
+        "! E()B!",
+        "!/**/B!",
+        "! D",
+        "!D",
+        "F!",
+        "! A()!",
+        "! A(B)!",
+        "! A( B)!",
+        "A(! B!)",
+        "A(!)! B!",
+        "- B>",
+        "-B>",
+        "-B >",
+        "x B[0]",
+        ": B:",
+        ":B:",
+        "! B\n!",
+        "E E B!",
+        "! E B!",
+        "! A(E)B()!",
+        "! B A(!)",
+    ] {
+        compare(&format!("{definitions}{text}"));
+    }
+}
+
+#[test]
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 fn the_compiler_and_the_system_are_known() {
     if !gcc_is_here() {
