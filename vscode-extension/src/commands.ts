@@ -111,6 +111,7 @@ export function commands({ context, store, server, panels, executions, graphs, r
   on("fabius.showExecutions", ({ uri }) => executions.show(uri));
   on("fabius.showExecutionsWithLaps", ({ uri }) => executions.countWithLaps(uri));
   on("fabius.explore", (about) => explore({ context, store, runs, panels }, about));
+  on("fabius.searchWithCheckpoint", ({ uri }) => searchWithCheckpoint(context, uri));
   registered.push(
     vscode.commands.registerCommand("fabius.openOriginal", (about?: { uri: string; lines: number[] }) => openOriginal(server, about && "lines" in about ? about : undefined)),
     vscode.commands.registerCommand("fabius.restartServer", () => server.restart()),
@@ -126,26 +127,10 @@ async function explore({ context, store, runs, panels }: Pick<House, "context" |
   const { uri, counterexample } = about;
   const property = about.property ?? store.counterexample(uri)?.name;
   const run = property === undefined ? undefined : await runs.save({ uri: uri.toString(), property, counterexample });
-  const folder = vscode.workspace.getWorkspaceFolder(uri);
-  const defines = vscode.workspace.getConfiguration("fabius", uri).get<string[]>("defines", []);
   const which = { uri: uri.toString(), property, counterexample };
   const link = await ExplorerLink.open((shown) => { panels.showPlace(which, shown); });
-  const terminal = vscode.window.createTerminal({
-    name: "Fabius Explorer",
-    shellPath: serverPath(context),
-    shellArgs: [
-      "explore",
-      uri.fsPath,
-      ...defines.flatMap((define) => ["-D", define]),
-      ...(property === undefined ? [] : ["--property", property]),
-      ...(run ? ["--trail", run.fsPath] : []),
-    ],
-    iconPath: new vscode.ThemeIcon("telescope"),
-    location: vscode.TerminalLocation.Editor,
-    ...(folder ? { cwd: folder.uri } : {}),
-    ...(link ? { env: { [VARIABLE]: link.socket } } : {}),
-  });
-  terminal.show();
+  const args = [...(property === undefined ? [] : ["--property", property]), ...(run ? ["--trail", run.fsPath] : [])];
+  const terminal = openExplorer(context, uri, args, link ? { [VARIABLE]: link.socket } : {});
   if (!link) return;
   const moves = panels.onMove(({ which: { uri, property: of, run: other, counterexample: index }, at }) => {
     if (at && uri === which.uri && of === property && other === undefined && (index ?? 0) === (counterexample ?? 0)) link.show(at.step);
@@ -156,6 +141,37 @@ async function explore({ context, store, runs, panels }: Pick<House, "context" |
     closed.dispose();
     void link.dispose();
   });
+}
+
+/** A search by delays in the terminal explorer, which is saved beside the model after each round; from there it goes on another time. */
+async function searchWithCheckpoint(context: vscode.ExtensionContext, uri: vscode.Uri): Promise<void> {
+  const file = uri.with({ path: uri.path.replace(/(\.[^./]*)?$/, ".search") });
+  const name = file.path.slice(file.path.lastIndexOf("/") + 1);
+  const there = await vscode.workspace.fs.stat(file).then(() => true, () => false);
+  const resume = { label: `$(debug-continue) Resume from ${name}`, resumes: true };
+  const anew = { label: "$(play) Begin Anew", description: `replaces ${name} after the first round`, resumes: false };
+  const chosen = there ? await vscode.window.showQuickPick([resume, anew], { title: "Search with Checkpoint" }) : anew;
+  if (!chosen) return;
+  const scheduler = vscode.workspace.getConfiguration("fabius", uri).get("scheduler", "auto");
+  const resumed = chosen.resumes ? ["--resume", file.fsPath] : [];
+  openExplorer(context, uri, ["--delay", scheduler, "--checkpoint", file.fsPath, ...resumed], {});
+}
+
+/** The terminal explorer on a model, with these flags. */
+function openExplorer(context: vscode.ExtensionContext, uri: vscode.Uri, args: string[], env: Record<string, string>): vscode.Terminal {
+  const folder = vscode.workspace.getWorkspaceFolder(uri);
+  const defines = vscode.workspace.getConfiguration("fabius", uri).get<string[]>("defines", []);
+  const terminal = vscode.window.createTerminal({
+    name: "Fabius Explorer",
+    shellPath: serverPath(context),
+    shellArgs: ["explore", uri.fsPath, ...defines.flatMap((define) => ["-D", define]), ...args],
+    iconPath: new vscode.ThemeIcon("telescope"),
+    location: vscode.TerminalLocation.Editor,
+    ...(folder ? { cwd: folder.uri } : {}),
+    env,
+  });
+  terminal.show();
+  return terminal;
 }
 
 /** Waits until something is known about a model that was only just opened. */

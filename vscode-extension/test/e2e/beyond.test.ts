@@ -179,6 +179,23 @@ describe("a workbench with several models", () => {
     await code.press("q");
     await code.gone(".xterm-rows");
   });
+
+  test("a search is saved beside the model, and resumed from there", { skip: NO_TERMINAL }, async () => {
+    const saved = path.join(code.folder, "counters.search");
+    await code.openFile("counters.pml");
+    await code.command("Fabius: Search with Checkpoint in Terminal");
+    await code.see('.xterm-rows:has-text("counters.pml")');
+    await code.until("the search is saved", () => Promise.resolve(existsSync(saved)));
+    await (await code.see(".terminal-editor .xterm, .editor-instance .xterm")).click();
+    await code.press("q");
+    await code.gone(".xterm-rows");
+    await code.command("Fabius: Search with Checkpoint in Terminal");
+    await (await code.see('.quick-input-list .monaco-list-row:has-text("Resume from counters.search")')).click();
+    await code.see('.xterm-rows:has-text("resumes the search for safety from")');
+    await (await code.see(".terminal-editor .xterm, .editor-instance .xterm")).click();
+    await code.press("q");
+    await code.gone(".xterm-rows");
+  });
 });
 
 /** A server that says who it is, leaves a mark, and knows nothing else. */
