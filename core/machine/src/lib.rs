@@ -270,9 +270,11 @@ impl Machine {
             return self.next_watched(state, cursor, successor);
         }
         let Self { code, shapes, scratch, reached, .. } = self;
-        match shapes.of_cursor(code, &mut cursor.shape, state) {
-            Some(shape) => Interpreter::new(code, shapes, scratch, reached, state, shape, successor).next(cursor),
-            None => Step::Done(Ending::Moves),
+        match shapes.get(cursor.shape) {
+            Some(shape) if shape.words as usize == state.len() => {
+                Interpreter::new(code, shapes, scratch, reached, state, shape, successor).next(cursor)
+            }
+            _ => Step::Done(Ending::Moves),
         }
     }
 

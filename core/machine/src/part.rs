@@ -188,7 +188,7 @@ impl Machine {
     }
 
     /// A number for the sequence of types of a state's processes: everything stands in the same place in all
-    /// states with the same number. Numbers count from 0; another machine gives other ones.
+    /// states with the same number. Numbers count from 0; a clone gives the same ones, another machine others.
     #[inline]
     pub fn shape_number(&mut self, state: &[u32]) -> Option<u32> {
         Some(self.shapes.find(&self.code, state)?.id)

@@ -1,11 +1,14 @@
 //! Shapes: which processes there are, in order, and therefore where everything stands in the state.
 //!
 //! Processes come and go at the end only, so shapes form a tree: a child has one process more. Each shape is
-//! made once, and a state's shape is found again by comparing the types of its processes.
+//! made once for a machine and all its clones, so that a number means the same shape to each of them, and a state's shape is
+//! found again by comparing the types of its processes.
 
 use crate::code::{Code, NONE};
 use crate::layout::COUNT_MASK;
-use std::cell::{Cell, OnceCell, RefCell};
+use std::cell::Cell;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Where a process stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,14 +29,16 @@ pub(crate) struct PlacedChannel {
 }
 
 /// A sequence of process types, and the offsets that follow from it.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Debug)]
 pub(crate) struct Shape {
     /// Its number among all.
     pub id: u32,
     /// The shape without the youngest process.
     pub parent: u32,
-    /// Shapes with one process more, by its type.
-    children: RefCell<Vec<(u32, u32)>>,
+    /// The newest of the shapes with one process more, or [`NONE`].
+    newest_child: AtomicU32,
+    /// The one made before it with the same parent, or [`NONE`].
+    older_sibling: u32,
     pub processes: Vec<Placed>,
     pub channels: Vec<PlacedChannel>,
     /// Words of a state, hidden ones included.
@@ -46,7 +51,8 @@ impl Shape {
         Self {
             parent: NONE,
             id: 0,
-            children: RefCell::default(),
+            newest_child: AtomicU32::new(NONE),
+            older_sibling: NONE,
             processes: Vec::new(),
             channels: code.global_channels.iter().map(|&(base, layout)| PlacedChannel { base, layout }).collect(),
             words: code.global_words + code.hidden_words,
@@ -54,14 +60,21 @@ impl Shape {
     }
 
     /// This shape with one process more.
-    fn with(&self, code: &Code, process: u32) -> Self {
+    fn with(&self, code: &Code, process: u32, id: u32) -> Self {
         let base = self.words - code.hidden_words;
         let kind = &code.processes[process as usize];
-        let mut shape = Self { children: RefCell::default(), ..self.clone() };
-        shape.processes.push(Placed { base, process, channels_before: self.channels.len() as u32 });
-        shape.channels.extend(kind.channels.iter().map(|&(word, layout)| PlacedChannel { base: base + word, layout }));
-        shape.words += kind.words;
-        shape
+        let (mut processes, mut channels) = (self.processes.clone(), self.channels.clone());
+        processes.push(Placed { base, process, channels_before: self.channels.len() as u32 });
+        channels.extend(kind.channels.iter().map(|&(word, layout)| PlacedChannel { base: base + word, layout }));
+        Self {
+            id,
+            parent: self.id,
+            newest_child: AtomicU32::new(NONE),
+            older_sibling: self.newest_child.load(Ordering::Relaxed),
+            processes,
+            channels,
+            words: self.words + kind.words,
+        }
     }
 
     /// The type of the process with a number that starts at a word of a state.
@@ -86,43 +99,36 @@ impl Shape {
 }
 
 /// Room for shapes.
-type Chunk = OnceCell<Box<[OnceCell<Shape>]>>;
+type Chunk = OnceLock<Box<[OnceLock<Shape>]>>;
 
-/// All shapes met so far. Shapes are only added, so references to them stay good.
+/// All shapes met so far. Shapes are only added, so references to them stay good. Clones share them.
 #[derive(Clone, Debug)]
 pub(crate) struct Shapes {
-    /// Chunk `k` holds the shapes from `2^k - 1` on.
-    chunks: Box<[Chunk; 32]>,
-    count: Cell<u32>,
+    shared: Arc<Shared>,
     /// The shape that was right the last time, for each number of processes.
     likely: Box<[Cell<u32>; 256]>,
 }
 
+/// What a machine and its clones share.
+#[derive(Debug)]
+struct Shared {
+    /// Chunk `k` holds the shapes from `2^k - 1` on.
+    chunks: Box<[Chunk; 32]>,
+    /// How many there are; whoever adds one holds it.
+    count: Mutex<u32>,
+}
+
 impl Shapes {
     pub(crate) fn new(code: &Code) -> Self {
-        let shapes = Self {
-            chunks: Box::new([const { OnceCell::new() }; 32]),
-            count: Cell::new(0),
-            likely: Box::new([const { Cell::new(0) }; 256]),
-        };
-        shapes.add(|id| Shape { id, ..Shape::root(code) });
-        shapes
+        let shared = Shared { chunks: Box::new([const { OnceLock::new() }; 32]), count: Mutex::new(1) };
+        shared.put(0, Shape::root(code));
+        Self { shared: Arc::new(shared), likely: Box::new([const { Cell::new(0) }; 256]) }
     }
 
     /// The shape with a number, if there is one.
     #[inline(always)]
     pub(crate) fn get(&self, id: u32) -> Option<&Shape> {
-        let at = id.wrapping_add(1).max(1);
-        let chunk = at.ilog2();
-        self.chunks[chunk as usize].get()?.get((at - (1 << chunk)) as usize)?.get()
-    }
-
-    fn add(&self, make: impl FnOnce(u32) -> Shape) -> &Shape {
-        let id = self.count.get();
-        let chunk = (id + 1).ilog2();
-        let cells = self.chunks[chunk as usize].get_or_init(|| (0..1usize << chunk).map(|_| OnceCell::new()).collect());
-        self.count.set(id + 1);
-        cells[(id + 1 - (1 << chunk)) as usize].get_or_init(|| make(id))
+        self.shared.get(id)
     }
 
     /// The shape of a state; `None` for words that are no state.
@@ -131,20 +137,6 @@ impl Shapes {
         let count = state.first()? & COUNT_MASK;
         let likely = self.get(self.likely[count as usize].get())?;
         if likely.fits(code, state) { Some(likely) } else { self.find_anew(code, state, count) }
-    }
-
-    /// The shape of a state for which somebody has a cursor, and which has the number in it, most likely. The cursor may come from another
-    /// clone of the machine, which numbers shapes in the order in which it met them.
-    #[inline]
-    pub(crate) fn of_cursor(&self, code: &Code, number: &mut u32, state: &[u32]) -> Option<&Shape> {
-        match self.get(*number) {
-            Some(shape) if shape.fits(code, state) => Some(shape),
-            _ => {
-                let shape = self.find(code, state)?;
-                *number = shape.id;
-                Some(shape)
-            }
-        }
     }
 
     #[cold]
@@ -159,13 +151,53 @@ impl Shapes {
     }
 
     /// The shape with one process more.
+    #[inline]
     pub(crate) fn child(&self, code: &Code, shape: &Shape, process: u32) -> &Shape {
-        let known = shape.children.borrow().iter().find(|(kind, _)| *kind == process).map(|(_, child)| *child);
-        if let Some(child) = known.and_then(|child| self.get(child)) {
+        match self.shared.known_child(shape, process) {
+            Some(child) => child,
+            None => self.shared.add_child(code, shape, process),
+        }
+    }
+}
+
+impl Shared {
+    #[inline(always)]
+    fn get(&self, id: u32) -> Option<&Shape> {
+        let at = id.wrapping_add(1).max(1);
+        let chunk = at.ilog2();
+        self.chunks[chunk as usize].get()?.get((at - (1 << chunk)) as usize)?.get()
+    }
+
+    fn put(&self, id: u32, shape: Shape) -> &Shape {
+        let chunk = (id + 1).ilog2();
+        let cells = self.chunks[chunk as usize].get_or_init(|| (0..1usize << chunk).map(|_| OnceLock::new()).collect());
+        cells[(id + 1 - (1 << chunk)) as usize].get_or_init(|| shape)
+    }
+
+    /// The shape with one process more, if it was made already.
+    #[inline]
+    fn known_child(&self, shape: &Shape, process: u32) -> Option<&Shape> {
+        let mut next = shape.newest_child.load(Ordering::Acquire);
+        while next != NONE
+            && let Some(child) = self.get(next)
+        {
+            if child.processes.last().is_some_and(|youngest| youngest.process == process) {
+                return Some(child);
+            }
+            next = child.older_sibling;
+        }
+        None
+    }
+
+    #[cold]
+    fn add_child(&self, code: &Code, shape: &Shape, process: u32) -> &Shape {
+        let mut count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(child) = self.known_child(shape, process) {
             return child;
         }
-        let child = self.add(|id| Shape { id, parent: shape.id, ..shape.with(code, process) });
-        shape.children.borrow_mut().push((process, child.id));
+        let child = self.put(*count, shape.with(code, process, *count));
+        *count += 1;
+        shape.newest_child.store(child.id, Ordering::Release);
         child
     }
 }

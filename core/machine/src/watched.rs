@@ -31,12 +31,12 @@ impl Machine {
     #[inline(never)]
     pub(crate) fn next_watched(&mut self, state: &[u32], cursor: &mut Cursor, successor: &mut Vec<u32>) -> Step {
         let Self { code, shapes, scratch, reached, .. } = self;
-        let step = match shapes.of_cursor(code, &mut cursor.shape, state) {
-            Some(shape) => {
+        let step = match shapes.get(cursor.shape) {
+            Some(shape) if shape.words as usize == state.len() => {
                 let mut interpreter = Interpreter::new(code, shapes, scratch, reached, state, shape, successor);
                 if cursor.has(Cursor::CLAIM) { interpreter.next_of_claim(cursor) } else { interpreter.next(cursor) }
             }
-            None => Step::Done(Ending::Moves),
+            _ => Step::Done(Ending::Moves),
         };
         if cursor.has(Cursor::CLAIM) {
             return match step {

@@ -58,6 +58,34 @@ fn the_steps_are_the_same_whoever_lists_the_next_one() {
     states.iter().rev().for_each(|state| _ = backwards.begin(state));
     let mut both = [forwards, backwards];
     for state in &states {
+        assert_eq!(both[0].shape_number(state), both[1].shape_number(state));
         assert_eq!(listed(&mut both, state), listed(std::slice::from_mut(&mut alone), state));
+    }
+}
+
+#[test]
+fn threads_that_meet_new_processes_at_the_same_time_number_them_alike() {
+    let program = support::program("test.pml", IN_ANY_ORDER, Path::new("."), fabius_promela::Options::NONE).unwrap();
+    let new = Machine::new(Arc::new(program)).unwrap();
+    let states: Vec<Vec<u32>> = reachable(&mut new.clone()).into_iter().collect();
+    for round in 0..50 {
+        // A machine that has met none of them yet.
+        let fresh = Machine::new(new.shared_program().clone()).unwrap();
+        let numbered = |mut machine: Machine, first: usize| {
+            let mut numbers: Vec<Option<u32>> = vec![None; states.len()];
+            for place in (first..first + states.len()).map(|i| i % states.len()) {
+                numbers[place] = machine.shape_number(&states[place]);
+            }
+            numbers
+        };
+        let numbers: Vec<_> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4)
+                .map(|thread| (fresh.clone(), round + thread * 101))
+                .map(|(machine, first)| scope.spawn(move || numbered(machine, first)))
+                .collect();
+            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        assert!(numbers[0].iter().all(Option::is_some));
+        assert!(numbers.iter().all(|others| *others == numbers[0]), "round {round}");
     }
 }
