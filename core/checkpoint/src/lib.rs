@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 mod summary;
 
-pub use summary::{CheckpointSummary, is_checkpoint};
+pub use summary::{CheckpointSummary, DEPTH_FIRST, is_checkpoint};
 
 /// How a file begins; another number means another format.
 const MAGIC: &str = "fabius checkpoint 7";
@@ -75,10 +75,10 @@ impl<'a> Checkpointing<'a> {
         };
         let from = checkpoint_files.resume.as_ref().map(|(_, bytes)| checkpoint_key.read::<S>(bytes, &self.cut));
         let from = from.transpose().map_err(|why| Box::new(unusable(checkpoint_files, &why)))?;
-        let write = |snapshot: S| checkpoint_key.write(&snapshot, &self.cut);
+        let write = |snapshot: S| checkpoint_key.write(snapshot, &self.cut);
         let mut keep = checkpoint_files.save.as_ref().map(|save| move |snapshot: S| save(&write(snapshot)));
         let keep = keep.as_mut().map(|keep| keep as &mut dyn FnMut(S));
-        search(CheckpointPolicy { from: from.as_ref(), keep }).map_err(|Unusable| Box::new(foreign(checkpoint_files)))
+        search(CheckpointPolicy { from, keep }).map_err(|Unusable| Box::new(foreign(checkpoint_files)))
     }
 }
 
@@ -134,13 +134,13 @@ impl CheckpointKey {
     }
 
     /// The whole file.
-    fn write(&self, snapshot: &impl Snapshot, cut: &CutRuns) -> Vec<u8> {
+    fn write(&self, snapshot: impl Snapshot, cut: &CutRuns) -> Vec<u8> {
         let mut text = self.text();
         if let Some(edge) = cut.edge() {
             let _ = write!(text, "\n{CUT}: {}", edge.0);
         }
-        let mut bytes = (text + BLANK).into_bytes();
-        bytes.extend(snapshot.to_bytes());
+        let mut bytes = snapshot.into_bytes();
+        bytes.splice(0..0, (text + BLANK).into_bytes());
         let sum = sum(&bytes);
         bytes.extend(sum.to_le_bytes());
         bytes
@@ -218,7 +218,9 @@ pub fn not_kept(settings: &Settings, choice: &Choice, planned: &Planned, kept: O
     let why = match kept {
         _ if !settings.checkpoint_files.is_asked_for() => return None,
         _ if !choice.is_kept() => {
-            "only searches with --delay, --depth-bound or --processes and without fairness can be saved".to_owned()
+            "a checkpoint can hold the depth-first search for violations of safety by one thread, and searches with --delay, \
+             --depth-bound or --processes, without fairness"
+                .to_owned()
         }
         Some(kept) if kept != name => {
             format!("a checkpoint holds one search, here the one for `{kept}`; `--property {name}` saves this one")
@@ -270,7 +272,7 @@ mod tests {
 
     #[test]
     fn what_is_read_is_what_was_written() {
-        let bytes = checkpoint_key("a").write(&FastSnapshot::default(), &CutRuns::default());
+        let bytes = checkpoint_key("a").write(FastSnapshot::default(), &CutRuns::default());
         assert_eq!(
             checkpoint_key("a").read(&bytes, &CutRuns::default()),
             Ok::<FastSnapshot, _>(FastSnapshot::default())
@@ -279,7 +281,7 @@ mod tests {
 
     #[test]
     fn damage_is_noticed_wherever_it_is() {
-        let bytes = checkpoint_key("a").write(&FastSnapshot::default(), &CutRuns::default());
+        let bytes = checkpoint_key("a").write(FastSnapshot::default(), &CutRuns::default());
         for at in 0..bytes.len() {
             let mut damaged = bytes.clone();
             damaged[at] ^= 4;
@@ -290,7 +292,7 @@ mod tests {
 
     #[test]
     fn what_belongs_elsewhere_is_refused_and_it_says_why() {
-        let bytes = checkpoint_key("a").write(&FastSnapshot::default(), &CutRuns::default());
+        let bytes = checkpoint_key("a").write(FastSnapshot::default(), &CutRuns::default());
         let refusal = checkpoint_key("b").read::<FastSnapshot>(&bytes, &CutRuns::default()).expect_err("another model");
         assert!(refusal.contains("the model"), "{refusal}");
         let refusal = checkpoint_key("a")

@@ -1,6 +1,7 @@
 //! What a checkpoint holds, for a person who saves it or resumes from it.
 
 use crate::{ANY_VERSION, DAMAGED, KIND, PROPERTY, Parts};
+use fabius_search::DepthFirstSnapshot;
 use fabius_search::checkpoint::Snapshot;
 use fabius_search::delay_bounded::{ExactSnapshot, FastSnapshot, Round};
 use fabius_search::depth_bounded::DepthSnapshot;
@@ -8,6 +9,8 @@ use fabius_search::iterative_map::CycleSnapshot;
 use fabius_task::settings::DelayMode;
 use fabius_task::words::counted;
 
+/// The kind of the depth-first search, which goes by no rounds.
+pub const DEPTH_FIRST: &str = "dfs";
 /// How the kinds of search by increasing depth begin.
 const BY_DEPTH: &str = "depth-bounded";
 /// How the kinds of search by several processes end.
@@ -25,6 +28,8 @@ pub struct CheckpointSummary {
 /// How far a search was.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CheckpointProgress {
+    /// The search goes by rounds.
+    pub has_rounds: bool,
     /// The bound of the last round that was complete, if one was.
     pub bound: Option<u32>,
     /// It is a number of steps; else one of delays.
@@ -49,9 +54,17 @@ impl CheckpointSummary {
         Ok(Self { property, progress })
     }
 
+    /// Whether it is a depth-first search, which goes by no rounds.
+    pub fn is_depth_first(&self) -> bool {
+        self.progress.is_some_and(|progress| !progress.has_rounds)
+    }
+
     /// How far the search was, as in `complete up to 3 delays, 4 567 states`.
     pub fn words(&self) -> Option<String> {
-        let CheckpointProgress { bound, is_depth, states } = self.progress?;
+        let CheckpointProgress { has_rounds, bound, is_depth, states } = self.progress?;
+        if !has_rounds {
+            return Some(counted(states, "state"));
+        }
         let unit = if is_depth { "step" } else { "delay" };
         let round = bound.map_or("first round not complete".to_owned(), |bound| {
             format!("complete up to {}", counted(bound.into(), unit))
@@ -63,11 +76,16 @@ impl CheckpointSummary {
 impl CheckpointProgress {
     fn of(kind: &str, snapshot: &[u8]) -> Option<Self> {
         let of = |rounds: &[Round], states: u64| Self {
+            has_rounds: true,
             bound: rounds.last().map(|round| round.bound),
             is_depth: kind.starts_with(BY_DEPTH),
             states,
         };
         Some(match kind {
+            DEPTH_FIRST => {
+                let states = DepthFirstSnapshot::from_bytes(snapshot)?.states();
+                Self { has_rounds: false, bound: None, is_depth: false, states }
+            }
             kind if kind == DelayMode::Fast.as_str() => {
                 let snapshot = FastSnapshot::from_bytes(snapshot)?;
                 of(&snapshot.rounds, snapshot.states())
@@ -100,7 +118,7 @@ mod tests {
     #[test]
     fn how_far_a_search_was_is_said_in_its_unit() {
         let words = |bound, is_depth, states| {
-            let progress = Some(CheckpointProgress { bound, is_depth, states });
+            let progress = Some(CheckpointProgress { has_rounds: true, bound, is_depth, states });
             CheckpointSummary { property: "safety".to_owned(), progress }.words().expect("it is known")
         };
         assert_eq!(words(Some(1), false, 4_567), "complete up to 1 delay, 4 567 states");

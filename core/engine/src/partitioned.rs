@@ -183,7 +183,7 @@ impl Searched {
         let (task, settings) = (job.task(), job.settings);
         let CheckpointFiles { resume, paths, .. } = &settings.checkpoint_files;
         let CheckpointPolicy { from, mut keep } = policy;
-        let mut checkpoint = from.and(resume.as_ref()).map(|(name, _)| name.clone());
+        let mut checkpoint = from.as_ref().and(resume.as_ref()).map(|(name, _)| name.clone());
         let mut why_not_kept = None;
         let mut hear = |told: Kept| match told {
             Kept::Next(next) => keep.iter_mut().for_each(|keep| keep(next.clone())),
@@ -191,7 +191,7 @@ impl Searched {
             Kept::Failed(why) => why_not_kept = Some(why),
         };
         let checkpoints = PoolCheckpoints {
-            from: from.zip(paths.resume.as_deref()),
+            from: from.as_ref().zip(paths.resume.as_deref()),
             keep: paths.save.as_deref().map(|path| (path, &mut hear as &mut dyn FnMut(_))),
         };
         let began = (context.now)();

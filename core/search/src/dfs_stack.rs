@@ -69,7 +69,7 @@ pub(crate) struct DfsStack<M: Model, Data, Probe> {
     /// Labels on the stack.
     depth: u64,
     /// Transient states visited since an ordinary one was entered or left.
-    transient_visits: u32,
+    pub(crate) transient_visits: u32,
     pub(crate) policy: TransientPolicy,
     /// What comes next in the state on top, if it was listed already.
     ahead: Option<Ahead<M, Probe>>,

@@ -50,8 +50,8 @@ mod words;
 
 pub use breadth_first::breadth_first;
 pub use cycle::{CycleOutcome, Fairness, Found, Goal};
-pub use depth_first::depth_first;
-pub use model::{Ending, Marks, Model, Next, ProcessSet, Processes, Reducible};
+pub use depth_first::{DepthFirstSnapshot, depth_first, resumable_depth_first};
+pub use model::{Ending, Learning, Marks, Model, Next, ProcessSet, Processes, Reducible};
 pub use near::Near;
 pub use observer::{Observer, Quiet, Settings};
 pub use outcome::{

@@ -155,6 +155,19 @@ pub trait Reducible: Model {
     fn fully_expand(&mut self, state: &[u32], cursor: &mut Self::Cursor) -> bool;
 }
 
+/// A model that learns something while it lists successors, which a search that is resumed would not learn again.
+pub trait Learning: Model {
+    /// What it has learned.
+    fn learned(&self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    /// Learns what it had learned before; false if that is nothing that this model can learn.
+    fn learn_again(&mut self, learned: &[u8]) -> bool {
+        learned.is_empty()
+    }
+}
+
 /// A set of processes, by number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, Debug)]
 pub struct ProcessSet([u64; 4]);

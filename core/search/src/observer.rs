@@ -51,6 +51,11 @@ pub trait Observer<Label: Debug, Fault: Debug> {
         let _ = limits;
     }
 
+    /// Whether a search that is kept should write a checkpoint now. Asked after each [`Self::progress`].
+    fn checkpoint_is_due(&mut self) -> bool {
+        false
+    }
+
     /// Names a violation: of those with the same key, one is kept and all are counted. `label` is the
     /// faulty transition, `None` for an end state and for the initial state; `state` is the end state,
     /// or the one in which the faulty transition starts.

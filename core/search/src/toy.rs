@@ -1,7 +1,7 @@
 //! Small explicit graphs, for tests: every node is written out, so that every answer can be worked
 //! out by hand, or by a slow program that follows the definition.
 
-use crate::model::{Ending, Marks, Model, Next, ProcessSet, Processes};
+use crate::model::{Ending, Learning, Marks, Model, Next, ProcessSet, Processes};
 use std::collections::HashMap;
 
 /// A state of a [`Toy`].
@@ -155,6 +155,8 @@ impl Model for Toy {
         Next::Successor { label: edge.label, transient: self.nodes[to].transient, fault: edge.fault, marks: edge.marks }
     }
 }
+
+impl Learning for Toy {}
 
 impl Processes for Toy {
     fn process_count(&self, state: &[u32]) -> usize {

@@ -4,7 +4,8 @@
 //! A search that is resumed executes these paths once, and has every state and every state of the scheduler again, whatever store keeps
 //! them. Beside them it holds what waits, in order. So a search that is resumed does exactly what it would have done.
 //!
-//! Each search has a snapshot of its own; what they have in common is here.
+//! Each search has a snapshot of its own; what they have in common is here. The strict depth-first search, which goes by no rounds, keeps its
+//! visited set and its stack instead ([`DepthFirstSnapshot`](crate::DepthFirstSnapshot)).
 
 pub(crate) mod origins;
 mod retrace;
@@ -28,6 +29,11 @@ pub trait Snapshot: Serialize + DeserializeOwned {
         postcard::to_allocvec(self).expect("a snapshot is plain data, and its lists know their lengths")
     }
 
+    /// The snapshot as bytes, without two of it in memory if that can be.
+    fn into_bytes(self) -> Vec<u8> {
+        self.to_bytes()
+    }
+
     /// The snapshot that these bytes are; `None` if they are none.
     fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (snapshot, rest) = postcard::take_from_bytes::<Self>(bytes).ok()?;
@@ -38,7 +44,7 @@ pub trait Snapshot: Serialize + DeserializeOwned {
 /// Where a search starts, and whether checkpoints of it are kept.
 pub struct CheckpointPolicy<'a, S> {
     /// Where it stood; without it, it starts at the beginning.
-    pub from: Option<&'a S>,
+    pub from: Option<S>,
     /// Is given a snapshot after each round that leaves something to do, and where the search ends before that. Without it,
     /// none is taken.
     pub keep: Option<&'a mut dyn FnMut(S)>,
@@ -90,7 +96,7 @@ pub(crate) trait ByRounds {
         let CheckpointPolicy { from, mut keep } = checkpoint;
         let begun = match from {
             None => self.begin(),
-            Some(snapshot) => self.restore(snapshot)?.map_break(Halt::Stopped),
+            Some(snapshot) => self.restore(&snapshot)?.map_break(Halt::Stopped),
         };
         if begun.is_break() {
             return Ok(begun);

@@ -182,7 +182,7 @@ where
     let mut searched = Vec::new();
     let mut maps = Maps::default();
     if let Some(snapshot) = from {
-        searched.clone_from(&snapshot.rounds);
+        searched = snapshot.rounds;
         maps = Maps::of(&snapshot.maps);
         if let ControlFlow::Break(reason) = graph.restore(&snapshot.graph)? {
             return Ok(conclude(graph, ControlFlow::Break(reason.into()), searched));

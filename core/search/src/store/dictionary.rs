@@ -35,6 +35,18 @@ pub struct Dictionary {
 }
 
 impl Dictionary {
+    /// A dictionary that names these contents in their order; `None` if one of them is there twice.
+    pub fn of(contents: &[u64]) -> Option<Self> {
+        let mut dictionary = Self::default();
+        let mut names = contents.iter().enumerate();
+        names.all(|(name, &content)| dictionary.name_with_room(content) as usize == name).then_some(dictionary)
+    }
+
+    /// The contents, in the order of their names.
+    pub fn contents(&self) -> Vec<u64> {
+        (0..self.len() as u32).map(|name| self.content(name)).collect()
+    }
+
     /// The name of a content, a new one if it has none yet. `None` if there is no room for a new one.
     #[inline]
     pub fn name(&self, content: u64) -> Option<u32> {

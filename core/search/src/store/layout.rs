@@ -15,8 +15,8 @@ pub struct Layout {
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
     pub node: u32,
-    shift: u8,
-    width: u8,
+    pub shift: u8,
+    pub width: u8,
 }
 
 /// Some bits of a key, and how far they go round.

@@ -17,7 +17,7 @@ use std::collections::BinaryHeap;
 #[derive(Debug, Default)]
 pub struct LongTree {
     length: usize,
-    pairs: Dictionary,
+    pub(super) pairs: Dictionary,
     /// Bits of a name.
     name_bits: u32,
 }
@@ -42,6 +42,11 @@ impl LongTree {
     /// Names of inner nodes.
     pub fn names(&self) -> usize {
         self.pairs.len()
+    }
+
+    /// What they stand for, in the order of the names.
+    pub fn contents(&self) -> Vec<u64> {
+        self.pairs.contents()
     }
 
     /// Whether it may run out of names.

@@ -14,6 +14,7 @@ mod long;
 pub(crate) mod pages;
 pub(crate) mod quotient;
 pub(crate) mod shape;
+pub(crate) mod snapshot;
 mod table;
 mod tree;
 

@@ -37,7 +37,7 @@ pub(super) struct OfLength<P> {
 }
 
 /// Keys have at most this many bits.
-const KEY_BITS: u32 = 64;
+pub(super) const KEY_BITS: u32 = 64;
 
 /// A state, to a [`TreeStore`]: two machine words, so that it is handed over in registers.
 #[derive(Clone, Copy, Debug)]
@@ -163,6 +163,18 @@ impl<P: Copy + Default> TreeStore<P> {
     /// Names of inner nodes in the store.
     pub fn inner_nodes(&self) -> usize {
         self.each_length().map(|of| of.shape.inner_names()).sum()
+    }
+
+    /// Adds the states of a length of which there are none; `None` if there are some.
+    pub(super) fn add(&mut self, shape: Shape, layout: Layout, keys: [Keys<P>; 2]) -> Option<()> {
+        let length = shape.length;
+        if self.lengths.len() <= length {
+            self.lengths.resize_with(length + 1, || None);
+        }
+        let place = self.lengths.get_mut(length).filter(|place| place.is_none())?;
+        *place = Some(Box::new(OfLength { shape, keys }));
+        self.layouts.push(layout);
+        Some(())
     }
 
     /// The key of a state.

@@ -2,6 +2,7 @@
 
 mod cycles;
 mod delays;
+mod depth_first;
 mod oracle;
 mod resumed;
 mod stores;

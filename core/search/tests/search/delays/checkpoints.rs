@@ -68,7 +68,7 @@ fn piecewise<S: Snapshot, F>(
         states_max = from.as_ref().map_or(0, &states).max(states_max) + 1 + random.below(6) as u64;
         let mut kept = None;
         let mut keep = |snapshot: S| kept = Some(snapshot.to_bytes());
-        let found = run(&at_most(states_max), CheckpointPolicy { from: from.as_ref(), keep: Some(&mut keep) });
+        let found = run(&at_most(states_max), CheckpointPolicy { from, keep: Some(&mut keep) });
         if ended(&found) != Completeness::Stopped(StopReason::States) {
             return (found, stops);
         }
@@ -161,14 +161,14 @@ fn a_search_in_pieces_is_the_same_search() {
 }
 
 /// Stops a search at its so-manyth look, again and again until it is done; says how often.
-fn impatiently<S>(looks: u32, run: impl Fn(&mut Impatient, CheckpointPolicy<'_, S>) -> Found) -> (Found, u32) {
+fn impatiently<S: Clone>(looks: u32, run: impl Fn(&mut Impatient, CheckpointPolicy<'_, S>) -> Found) -> (Found, u32) {
     let (mut from, mut stops): (Option<S>, u32) = (None, 0);
     loop {
         let mut kept = None;
         let mut keep = |snapshot| kept = Some(snapshot);
         // Whoever resumes looks while the states are found again, and must get beyond that.
         let mut observer = Impatient { left: looks + stops };
-        let found = run(&mut observer, CheckpointPolicy { from: from.as_ref(), keep: Some(&mut keep) });
+        let found = run(&mut observer, CheckpointPolicy { from: from.clone(), keep: Some(&mut keep) });
         assert_ne!(found.completeness, Completeness::FirstViolation);
         if found.completeness == Completeness::Exhaustive {
             return (found, stops);
@@ -218,7 +218,7 @@ fn it_may_be_stopped_at_any_look() {
 #[test]
 fn more_delays_may_be_asked_for_later() {
     let toys = tireless(3, 4);
-    let run = |bounding: IterativeDelayBounding, from: Option<&FastSnapshot>| {
+    let run = |bounding: IterativeDelayBounding, from: Option<FastSnapshot>| {
         let mut kept = None;
         let mut keep = |snapshot| kept = Some(snapshot);
         let (mut model, mut store) = (toys.clone(), TreeStore::<()>::new());
@@ -229,7 +229,7 @@ fn more_delays_may_be_asked_for_later() {
         (found, kept)
     };
     let (_, snapshot) = run(IterativeDelayBounding::up_to(1), None);
-    let (resumed, _) = run(IterativeDelayBounding::up_to(3), snapshot.as_ref());
+    let (resumed, _) = run(IterativeDelayBounding::up_to(3), snapshot);
     let (whole, _) = run(IterativeDelayBounding::up_to(3), None);
     assert_same(&resumed, &whole, "one, then three");
 }
@@ -245,7 +245,7 @@ fn a_snapshot_of_another_model_is_refused_or_finds_other_states() {
     fast(&mut large, &RoundRobin(Alike), &mut store, &mut Quiet, &settings, &bounding, checkpoint).expect("mine");
     let snapshot: FastSnapshot = kept.expect("there is more to do");
     let mut keep = |_| ();
-    let checkpoint = CheckpointPolicy { from: Some(&snapshot), keep: Some(&mut keep) };
+    let checkpoint = CheckpointPolicy { from: Some(snapshot.clone()), keep: Some(&mut keep) };
     let (mut small, mut store) = (tireless(1, 3), TreeStore::<()>::new());
     let refused = fast(&mut small, &RoundRobin(Alike), &mut store, &mut Quiet, &settings, &bounding, checkpoint);
     assert_eq!(refused.err(), Some(Unusable));
@@ -292,7 +292,7 @@ fn a_search_by_depth_may_be_stopped_at_any_look() {
             let mut kept = None;
             let mut keep = |snapshot: DepthSnapshot| kept = Some(snapshot);
             let mut observer = Impatient { left: 1 + stops };
-            let checkpoint = CheckpointPolicy { from: from.as_ref(), keep: Some(&mut keep) };
+            let checkpoint = CheckpointPolicy { from: from.clone(), keep: Some(&mut keep) };
             let found = depth_bounded(&mut toys.clone(), &mut observer, &settings, &depth, checkpoint);
             let found = found.expect("the same search");
             if found.completeness == Completeness::Exhaustive {
@@ -330,7 +330,7 @@ fn round_by_round(run: impl Fn(CheckpointPolicy<'_, CycleSnapshot>) -> Cycles) -
         let from = bytes.as_ref().map(|bytes| CycleSnapshot::from_bytes(bytes).expect("readable"));
         let mut kept = None;
         let mut keep = |snapshot: CycleSnapshot| kept = Some(snapshot.to_bytes());
-        let found = run(CheckpointPolicy { from: from.as_ref(), keep: Some(&mut keep) });
+        let found = run(CheckpointPolicy { from: from.clone(), keep: Some(&mut keep) });
         if found.completeness != Completeness::Stopped(StopReason::Cancelled) || kept.is_none() {
             return (found, stops);
         }

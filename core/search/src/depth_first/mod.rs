@@ -12,6 +12,10 @@
 //!
 //! How the stack holds states, and what becomes of transient ones, is told in [`crate::dfs_stack`].
 
+mod resumable;
+
+pub use resumable::{DepthFirstSnapshot, resumable_depth_first};
+
 use crate::dfs_stack::DfsStack;
 use crate::model::{Ending, Marks, Model, Next};
 use crate::observer::{Budget, Observer, Settings};
@@ -44,6 +48,8 @@ pub(crate) struct DepthFirst<'a, M: Model, S: Store, O> {
     pub(crate) stack: DfsStack<M, (), S::Probe>,
     pub(crate) statistics: Statistics,
     pub(crate) violations: Violations<M::Label, M::Fault>,
+    /// Memory that checkpoints take beside it for each state.
+    checkpoint_bytes_per_state: u64,
 }
 
 /// How far a search came that was not halted.
@@ -51,7 +57,7 @@ pub(crate) struct DepthFirst<'a, M: Model, S: Store, O> {
 pub(crate) enum Extent {
     /// All states were visited.
     Whole,
-    /// What is left is on the stack.
+    /// What is left is on the stack. Others go on, or a checkpoint is due.
     Part,
 }
 
@@ -67,23 +73,38 @@ impl<'a, M: Model, S: Store, O: Observer<M::Label, M::Fault>> DepthFirst<'a, M, 
         let stack = DfsStack::new(model, S::MEMO_PER_WORD);
         let (budget, violations) = (Budget::new(settings), Violations::new(settings.stop_at));
         let statistics = Statistics::default();
-        Self { model, store, observer, budget, transitions_max, stack, statistics, violations }
+        Self {
+            model,
+            store,
+            observer,
+            budget,
+            transitions_max,
+            stack,
+            statistics,
+            violations,
+            checkpoint_bytes_per_state: 0,
+        }
     }
 
     pub(crate) fn run(&mut self) -> ControlFlow<Halt, Extent> {
+        self.begin()?;
+        self.visit()
+    }
+
+    /// Puts the initial state on the stack, if there is one and it is to be looked at.
+    fn begin(&mut self) -> ControlFlow<Halt> {
         let mut initial = Vec::new();
         if let Err(fault) = self.model.initial(&mut initial) {
-            return self.report(ViolationKind::Fault(fault), None).map_continue(|()| Extent::Whole);
+            return self.report(ViolationKind::Fault(fault), None);
         }
         if self.budget.too_deep(0) {
             self.cut();
-            return ControlFlow::Continue(Extent::Whole);
+            return ControlFlow::Continue(());
         }
         self.stack.reset(&initial);
         self.store.insert(&mut self.stack.position, Class::Ordinary);
-        self.count_state()?;
         self.stack.start(self.model, false, ());
-        self.visit()
+        self.count_state()
     }
 
     /// The outcome of a search that ran to its end or was halted.
@@ -97,7 +118,7 @@ impl<'a, M: Model, S: Store, O: Observer<M::Label, M::Fault>> DepthFirst<'a, M, 
         loop {
             if self.budget.step_is_due() {
                 self.look()?;
-                if self.others_go_on() {
+                if self.others_go_on() || self.observer.checkpoint_is_due() {
                     return ControlFlow::Continue(Extent::Part);
                 }
             }
@@ -144,10 +165,10 @@ impl<'a, M: Model, S: Store, O: Observer<M::Label, M::Fault>> DepthFirst<'a, M, 
                     self.stack.reject();
                     return ControlFlow::Continue(());
                 }
+                self.stack.enter(self.model, self.store, label, transient, ());
                 if class == Class::Ordinary {
                     self.count_state()?;
                 }
-                self.stack.enter(self.model, self.store, label, transient, ());
             }
         }
         self.statistics.depth = self.statistics.depth.max(depth);
@@ -192,6 +213,7 @@ impl<'a, M: Model, S: Store, O: Observer<M::Label, M::Fault>> DepthFirst<'a, M, 
     }
 
     fn memory_bytes(&self) -> u64 {
-        self.store.memory_bytes() + self.stack.memory_bytes()
+        let checkpoint_bytes = self.statistics.states * self.checkpoint_bytes_per_state;
+        self.store.memory_bytes() + self.stack.memory_bytes() + checkpoint_bytes
     }
 }
