@@ -20,7 +20,10 @@ use std::io::Write as _;
 use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// A search that is saved may use so much time of a processor once it was asked to stop: as long as it takes to write some billion states.
+const CHECKPOINT_GRACE: Duration = Duration::from_secs(60);
 
 /// The name under which standard input is shown.
 const STDIN_NAME: &str = "<stdin>";
@@ -118,7 +121,8 @@ fn check_in_time(
         cancel: cancel.clone(),
         so_far: so_far.clone(),
     };
-    let waiting = Waiting { name: "check", allowed: args.timeout, look: &mut || interrupts.begin() };
+    let grace = if args.checkpoints.checkpoint.is_some() { CHECKPOINT_GRACE } else { Duration::ZERO };
+    let waiting = Waiting { name: "check", allowed: args.timeout, grace, look: &mut || interrupts.begin() };
     let threads = settings.threads.most();
     let checked = fabius_supervise::run_meanwhile(&cancel, &voice, threads, waiting, move |result| {
         let checked = panic::catch_unwind(AssertUnwindSafe(|| job.check(&mut reporter)));

@@ -140,7 +140,7 @@ pub fn begin<T: Send + 'static>(
         let _timer = Timer::by(&task.clock, task.allowed, &task.cancel);
         let cores = thread::available_parallelism().map_or(1, usize::from);
         // The clock of the task may stand still, which a timer of its own knows about.
-        let waiting = Waiting { name: task.name, allowed: None, look: &mut || {} };
+        let waiting = Waiting { name: task.name, allowed: None, grace: Duration::ZERO, look: &mut || {} };
         let done = run_meanwhile(&task.cancel, &task.voice, cores, waiting, move |result| {
             let _ = result.send(work());
         });
@@ -190,7 +190,8 @@ pub fn run<T: Send + 'static>(
     threads: usize,
     work: impl FnOnce(Sender<T>) + Send + 'static,
 ) -> Result<T, StopReason> {
-    run_meanwhile(cancel, voice, threads, Waiting { name: "check", allowed: None, look: &mut || {} }, work)
+    let waiting = Waiting { name: "check", allowed: None, grace: Duration::ZERO, look: &mut || {} };
+    run_meanwhile(cancel, voice, threads, waiting, work)
 }
 
 /// What whoever waits for work does meanwhile; a thread for each would cost more than a short piece of work does.
@@ -199,6 +200,8 @@ pub struct Waiting<'a> {
     pub name: &'static str,
     /// Tells the work that its time is used up, after so long.
     pub allowed: Option<Duration>,
+    /// Once it was asked to stop, the work may use so much time of a processor, if that is more than any work may.
+    pub grace: Duration,
     /// Called every 20 milliseconds.
     pub look: &'a mut dyn FnMut(),
 }
@@ -254,7 +257,7 @@ pub fn run_meanwhile<T: Send + 'static>(
         (waiting.look)();
         let Some(reason) = cancel.requested() else { continue };
         let given = if reason == StopReason::Timeout { began.elapsed() } else { Duration::ZERO };
-        let asked = asked.get_or_insert_with(|| Asked::now(GRACE.max(given / GRACE_SHARE)));
+        let asked = asked.get_or_insert_with(|| Asked::now(GRACE.max(waiting.grace).max(given / GRACE_SHARE)));
         if asked.is_overdue(threads) && voice.abandon() {
             return Err(reason);
         }
@@ -315,7 +318,8 @@ mod tests {
     fn whoever_waits_counts_the_time_and_looks_after_other_things() {
         let (cancel, mut looks) = (Cancel::new(), 0);
         let asked = cancel.clone();
-        let waiting = Waiting { name: "check", allowed: Some(3 * PAUSE), look: &mut || looks += 1 };
+        let look = &mut || looks += 1;
+        let waiting = Waiting { name: "check", allowed: Some(3 * PAUSE), grace: Duration::ZERO, look };
         let why = run_meanwhile(&cancel, &Voice::default(), 1, waiting, move |result| {
             while asked.requested().is_none() {
                 thread::yield_now();
@@ -330,7 +334,8 @@ mod tests {
     fn work_that_has_no_time_is_told_so_before_it_begins() {
         let cancel = Cancel::new();
         let asked = cancel.clone();
-        let waiting = Waiting { name: "check", allowed: Some(Duration::ZERO), look: &mut || {} };
+        let (allowed, grace) = (Some(Duration::ZERO), Duration::ZERO);
+        let waiting = Waiting { name: "check", allowed, grace, look: &mut || {} };
         let why = run_meanwhile(&cancel, &Voice::default(), 1, waiting, move |result| {
             let _ = result.send(asked.requested());
         });
