@@ -1,4 +1,4 @@
-//! The flags that keep a search in the order of delays or of depth, or by several processes, in a file, and the file.
+//! The flags that keep a search in a file, depth-first, in the order of delays or of depth, or by several processes, and the file.
 
 use clap::Args;
 use fabius_engine::settings::{CheckpointFiles, CheckpointPaths, Save};
@@ -10,13 +10,13 @@ use std::sync::Arc;
 // The flags that keep a search.
 #[derive(Args, Debug, Clone, Default)]
 pub struct CheckpointFlags {
-    /// Write a checkpoint of the search to this file, after each round and at its end; with --processes or --hosts now and then, at the end of a
-    /// layer.
-    #[arg(long, value_name = "FILE", help_heading = "Delays")]
+    /// Write a checkpoint of the search to this file, every few minutes or, with --delay or --depth-bound, after each round, and at its end; with
+    /// --processes or --hosts now and then, at the end of a layer.
+    #[arg(long, value_name = "FILE", help_heading = "Limits")]
     pub checkpoint: Option<PathBuf>,
 
     /// Resume from a checkpoint; may be combined with --checkpoint, also for the same file.
-    #[arg(long, value_name = "FILE", help_heading = "Delays")]
+    #[arg(long, value_name = "FILE", help_heading = "Limits")]
     pub resume: Option<PathBuf>,
 }
 

@@ -5,7 +5,7 @@ use crate::checkpoint::check_writable;
 use crate::{check, exit};
 use fabius_base::Cancel;
 use fabius_engine::settings::{CheckpointFiles, Save};
-use fabius_engine::{Loaded, Settings, strategy, unreadable};
+use fabius_engine::{CheckpointSummary, Loaded, Settings, strategy, unreadable};
 use fabius_project::checkpoints::read as read_checkpoint;
 use fabius_project::files;
 use fabius_supervise::{Timer, Unfinished};
@@ -108,6 +108,11 @@ fn checkpoints(args: &Explore, loaded: &Loaded, settings: &Settings) -> Result<R
             help: leave out `--processes` and `--hosts`, or use `fabius check`"
             .to_owned());
     }
+    if settings.delaying.is_none() && settings.depth_bounding.is_none() {
+        return Err("error: only `fabius check --checkpoint FILE` saves the depth-first search\n\
+            help: add `--delay` or `--depth-bound`, or use `fabius check`"
+            .to_owned());
+    }
     let save: Option<Arc<Save>> = args.checkpoint.as_ref().map(|_| Arc::new(|_: &[u8]| ()) as _);
     let resume = args.resume.as_ref().map(|path| {
         let name = path.display().to_string();
@@ -119,6 +124,12 @@ fn checkpoints(args: &Explore, loaded: &Loaded, settings: &Settings) -> Result<R
     let asked = Settings { checkpoint_files, ..settings.clone() };
     if let Some(refusal) = strategy::contradiction(loaded, &asked) {
         return Err(check::in_lines(&refusal));
+    }
+    if let Some((name, bytes)) = &resume
+        && CheckpointSummary::of(bytes).is_ok_and(|summary| summary.is_depth_first())
+    {
+        let why = "it holds a depth-first search, which only `fabius check --resume FILE` resumes";
+        return Err(format!("error: cannot resume from {name}: {why}"));
     }
     if let Some(path) = &args.checkpoint {
         check_writable(path).map_err(|why| format!("error: {why}"))?;

@@ -3,7 +3,7 @@
 
 use crate::args::{Check, CycleSearch, FairnessKind, SearchOrder, StoreKind};
 use crate::delays::Mode;
-use fabius_engine::report::{PropertyClass, PropertyReport, Stopped};
+use fabius_engine::report::{PropertyClass, PropertyReport, Stopped, UNREDUCED_TO_BE_SAVED};
 use fabius_engine::{Report, Verdict};
 
 /// Above this many bytes for each state, remembering 64 bits of it needs clearly less.
@@ -96,6 +96,11 @@ impl<'a> Situation<'a> {
         }
     }
 
+    /// Whether the search is one that a checkpoint holds.
+    fn is_saved(&self) -> bool {
+        self.property.strategy.as_ref().is_some_and(|strategy| strategy.checkpoint)
+    }
+
     fn has_exact_store(&self) -> bool {
         self.args.store.is_none_or(|store| store == StoreKind::Tree)
     }
@@ -110,6 +115,7 @@ impl<'a> Situation<'a> {
             false => !self.fair && asked.cycles != Some(CycleSearch::Scc),
         };
         let helps = self.plain
+            && !self.is_saved()
             && by_threads
             && asked.threads.is_none_or(|threads| threads == 1)
             && !args.others.search()
@@ -125,7 +131,8 @@ impl<'a> Situation<'a> {
     /// Orders in which an error that there is may come sooner.
     fn errors_first(&self) -> impl Iterator<Item = Advice> {
         let alone = self.args.question.threads.is_none_or(|threads| threads == 1) && !self.args.others.search();
-        let breadth = self.safety && self.plain && alone && self.args.search != Some(SearchOrder::Bfs);
+        let breadth =
+            self.safety && self.plain && alone && !self.is_saved() && self.args.search != Some(SearchOrder::Bfs);
         let breadth = breadth.then(|| ("--search bfs".to_owned(), "short runs first"));
         let delays = self.plain && !self.fair && self.has_exact_store() && (alone || !self.safety);
         let what = match self.args.search {
@@ -143,10 +150,13 @@ impl<'a> Situation<'a> {
         if args.no_optimize {
             advice.push(("without --no-optimize".to_owned(), "fewer states"));
         }
+        if self.property.reduction == UNREDUCED_TO_BE_SAVED {
+            advice.push(("without --checkpoint and --resume".to_owned(), "fewer states, if steps are independent"));
+        }
         if args.no_reduction {
             advice.push(("without --no-reduction".to_owned(), "fewer states, if steps are independent"));
         }
-        if self.safety && self.plain && args.question.threads.is_none_or(|threads| threads == 1) {
+        if self.safety && self.plain && !self.is_saved() && args.question.threads.is_none_or(|threads| threads == 1) {
             if self.has_exact_store() && self.property.bytes_per_state > BYTES_PER_STATE_MANY {
                 advice.push((
                     "--store hash".to_owned(),

@@ -9,7 +9,7 @@ use crate::{check, diagram};
 use clap::ValueEnum;
 use fabius_analysis::DEAD_CODE_MAX;
 use fabius_base::{Code, Finding, SourceMap};
-use fabius_engine::report::{ON, PropertyClass, PropertyReport, Report, SearchReport};
+use fabius_engine::report::{ON, PropertyClass, PropertyReport, Report, SearchReport, UNREDUCED_TO_BE_SAVED};
 use fabius_engine::{Counterexample, Loaded, Outcome, Settings, Verdict, strategy};
 use fabius_witness::diagram::{plot_line, plots};
 use fabius_witness::format::json::RECORDS_MAX;
@@ -401,6 +401,9 @@ fn figures(property: &PropertyReport, args: &Check) -> String {
     }
     if property.reduction == ON {
         figures.push("reduced".to_owned());
+    }
+    if property.reduction == UNREDUCED_TO_BE_SAVED {
+        figures.push("not reduced, for the checkpoint".to_owned());
     }
     if 0 < property.states_before {
         figures.push(format!("begun anew after {}", counted(property.states_before, "state")));

@@ -192,10 +192,7 @@ fn a_wrong_command_line_is_a_faulty_input() {
 #[test]
 fn flags_that_do_not_go_together_are_refused_with_the_reason() {
     for (args, why) in [
-        (
-            &["--resume", "holds.pml"][..],
-            "`--resume FILE` needs `--processes N`, `--delay auto` or `--depth-bound STEPS`",
-        ),
+        (&["--search", "bfs", "--resume", "holds.pml"][..], "`--search bfs` and `--resume FILE` need `--processes N`"),
         (
             &["--delay", "rr", "--delay-mode", "sample", "--choice-bound", "1"],
             "`--delay-mode sample` and `--choice-bound 1` cannot be combined",

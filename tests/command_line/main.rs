@@ -1,6 +1,7 @@
 //! The command line: the real binary, on files.
 
 mod checkpoints;
+mod checkpoints_depth_first;
 mod cli;
 mod contexts;
 mod cost;

@@ -19,6 +19,7 @@ mod portfolio;
 mod prune;
 mod reachable;
 mod reducing;
+mod resumable;
 mod run;
 mod safety;
 mod schedule;

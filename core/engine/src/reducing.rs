@@ -39,7 +39,7 @@ pub(crate) struct ReducedSearch {
 
 impl ReducedSearch {
     /// A search of the model as it is.
-    fn whole(explored: Explored, reduction: String) -> Self {
+    pub(crate) fn whole(explored: Explored, reduction: String) -> Self {
         Self { explored, reduction, states_before: 0, edges_known: true }
     }
 }

@@ -3,15 +3,18 @@
 use crate::prune::bounded;
 use crate::reachable::{Explored, How, shortest};
 use crate::reducing::{self, ReducedSearch};
+use crate::resumable;
 use crate::task::{Checked, Job, measured};
 use crate::visit_first::preferring;
 use fabius_analysis::{dead_code, marks};
+use fabius_base::Finding;
 use fabius_counterexample::{Found, Shorter};
+use fabius_model::SearchedMachine;
 use fabius_observe::CheckContext;
 use fabius_search::Completeness;
 use fabius_task::plan::Planned;
-use fabius_task::report::PropertyReport;
-use fabius_task::settings::Order;
+use fabius_task::report::{PropertyReport, Stopped};
+use fabius_task::settings::{Order, Storage, ThreadCount};
 use fabius_verdict as verdict;
 
 /// Only the first few runs are made easier to read; that takes time.
@@ -19,6 +22,34 @@ const CALMED_RUNS_MAX: usize = 5;
 
 /// Searches the reachable states, and confirms what was found.
 pub(crate) fn check(job: Job<'_>, how: How, context: &mut CheckContext<'_>) -> Checked {
+    check_by(job, how, context, |machine, context| {
+        Ok(reducing::explore(&job.task(), machine, how, job.stop_at(), context))
+    })
+}
+
+/// As [`check`], by a search that is saved or resumed.
+pub(crate) fn check_resumable(job: Job<'_>, order: Order, context: &mut CheckContext<'_>) -> Checked {
+    let how = How { order, store: Storage::Tree, threads: ThreadCount::Exactly(1) };
+    let mut checked = check_by(job, how, context, |machine, context| resumable::explore(job, machine, context));
+    let file = &job.settings.checkpoint_files.paths.save;
+    if let (Some(file), true) = (file, is_saved_at_its_end(&checked)) {
+        checked.reason = std::mem::take(&mut checked.reason).resumable_from(file.display().to_string());
+    }
+    checked
+}
+
+/// Whether a search that is saved was stopped before it was done.
+fn is_saved_at_its_end(checked: &Checked) -> bool {
+    !matches!(checked.report.stopped, None | Some(Stopped::Violation | Stopped::Depth)) && 0 < checked.report.states
+}
+
+/// Searches the reachable states by `explore`, and confirms what was found.
+fn check_by(
+    job: Job<'_>,
+    how: How,
+    context: &mut CheckContext<'_>,
+    explore: impl FnOnce(&mut SearchedMachine, &mut CheckContext<'_>) -> Result<ReducedSearch, Box<Finding>>,
+) -> Checked {
     let Job { loaded, program, planned, settings } = job;
     let task = job.task();
     let mut machine = match job.machine() {
@@ -31,8 +62,10 @@ pub(crate) fn check(job: Job<'_>, how: How, context: &mut CheckContext<'_>) -> C
     };
     machine = preferring(&task, machine, context);
     let began = (context.now)();
-    let ReducedSearch { mut explored, reduction, states_before, edges_known } =
-        reducing::explore(&task, &mut machine, how, job.stop_at(), context);
+    let ReducedSearch { mut explored, reduction, states_before, edges_known } = match explore(&mut machine, context) {
+        Ok(explored) => explored,
+        Err(finding) => return Checked::faulty(planned, *finding),
+    };
     let seconds = ((context.now)() - began).as_secs_f64();
     if settings.prune.is_none() {
         machine.close_boundary();

@@ -23,6 +23,7 @@ pub(crate) fn search(
             let how = reachable::How { order: *order, store: *store, threads: *threads };
             safety::check(job, how, context)
         }
+        Strategy::Resumable { order } => safety::check_resumable(job, *order, context),
         Strategy::Partitioned { processes } => partitioned::check(job, *processes, context),
         Strategy::PartitionedCycles { processes } => partitioned::check_cycles(job, *processes, context),
         Strategy::PartitionedDelays { delaying, processes } => {

@@ -4,7 +4,7 @@ use crate::{Boundary, CutRuns, Preference};
 use fabius_base::Span;
 use fabius_machine::{Condition, Cursor, Machine, Refusal, Step};
 use fabius_program::{CLAIM_PID, EdgeId, Location, Move, Program, StepMarks, Watch, meaning::Fault};
-use fabius_search::{Ending, Marks, Model, Next, ProcessSet, Processes};
+use fabius_search::{Ending, Learning, Marks, Model, Next, ProcessSet, Processes};
 use std::sync::Arc;
 
 /// The machine of a program, as a search sees it; public so that searches can be measured on real models.
@@ -346,6 +346,21 @@ impl Model for SearchedMachine {
                 }),
             };
         }
+    }
+}
+
+/// Which edges were taken.
+impl Learning for SearchedMachine {
+    fn learned(&self) -> Vec<u8> {
+        self.reached_edges().to_vec()
+    }
+
+    fn learn_again(&mut self, learned: &[u8]) -> bool {
+        let is_same = learned.len() == self.reached_edges().len();
+        if is_same {
+            self.learn_edges(learned);
+        }
+        is_same
     }
 }
 

@@ -1,5 +1,6 @@
 //! Who watches a search on behalf of the one who asked for the check.
 
+use crate::cadence::Cadence;
 use crate::event::{Event, Goal, Progress};
 use crate::look::{Controls, Reader};
 use crate::{CheckContext, Task};
@@ -41,6 +42,8 @@ pub struct EngineObserver<'a, 'b> {
     is_spent: bool,
     /// The violation whose shorter run is looked for, by its key.
     sought: Option<u64>,
+    /// When checkpoints are due, if the search is saved.
+    cadence: Option<Cadence>,
     /// The keys of the violations met, in order, each once.
     pub keys: Vec<u64>,
 }
@@ -72,6 +75,7 @@ impl<'a, 'b> EngineObserver<'a, 'b> {
             transitions_max: None,
             is_spent: false,
             sought,
+            cadence: None,
             keys: Vec::new(),
         }
     }
@@ -84,6 +88,11 @@ impl<'a, 'b> EngineObserver<'a, 'b> {
     /// Ends the search once it has listed this many transitions.
     pub fn up_to(self, transitions: u64) -> Self {
         Self { transitions_max: Some(transitions), ..self }
+    }
+
+    /// Asks for a checkpoint every few minutes.
+    pub fn saved(self) -> Self {
+        Self { cadence: Some(Cadence::starting(self.began)), ..self }
     }
 
     /// Whether the search ended since it had listed all the transitions that it might.
@@ -172,6 +181,10 @@ impl search::Observer<Move, Fault> for EngineObserver<'_, '_> {
             self.is_loosened = true;
             (self.context.observe)(Event::LeftOut { property: self.property.to_owned(), depth });
         }
+    }
+
+    fn checkpoint_is_due(&mut self) -> bool {
+        self.cadence.as_mut().is_some_and(|cadence| cadence.is_due((self.context.now)()))
     }
 
     fn key(&mut self, kind: &ViolationKind<Fault>, label: Option<&Move>, state: &[u32]) -> u64 {

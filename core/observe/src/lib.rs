@@ -3,10 +3,12 @@
 //! Nothing in here decides anything: [`EngineObserver`] stands between a search, which knows states and steps, and whoever asked
 //! for the check, who is told of the model's text.
 
+mod cadence;
 mod engine_observer;
 mod event;
 mod look;
 
+pub use cadence::Cadence;
 pub use engine_observer::EngineObserver;
 pub use event::*;
 pub use look::{Controls, Look, LookStep, RejectedCycle, as_walked};

@@ -35,6 +35,11 @@ pub enum Strategy {
         /// Worker threads.
         threads: ThreadCount,
     },
+    /// For violations of safety: every reachable state, depth-first and without a reduction by one thread; saved or resumed.
+    Resumable {
+        /// Whether a run that is found is shortened.
+        order: Order,
+    },
     /// For violations of safety: every reachable state, nearest first, by several processes.
     Partitioned {
         /// How many.
@@ -171,8 +176,22 @@ pub struct Choice {
 }
 
 /// Chooses the search for what violates a property; `None` if the options contradict each other.
+///
+/// A checkpoint holds one search: where none that answers this property can be saved as is asked for, one is taken that is not saved. Whether
+/// that of another property is, [`refusal`] makes sure.
 pub fn choose(asked: &Asked<'_>, settings: &Settings) -> Option<Choice> {
-    let (options, set_aside) = asked.sort(settings.options());
+    let is_saved = |option: &RequestedOption| option.feature == Feature::Checkpoint;
+    choose_among(asked, settings, settings.options()).or_else(|| {
+        let (saved, options): (Vec<_>, Vec<_>) = settings.options().into_iter().partition(is_saved);
+        let choice = choose_among(asked, settings, options).filter(|_| !saved.is_empty())?;
+        let settings = choice.settings.without(Feature::Checkpoint);
+        Some(Choice { settings, set_aside: [choice.set_aside, saved].concat(), ..choice })
+    })
+}
+
+/// As [`choose`], where these options were given.
+fn choose_among(asked: &Asked<'_>, settings: &Settings, options: Vec<RequestedOption>) -> Option<Choice> {
+    let (options, set_aside) = asked.sort(options);
     let row = asked.rows().find(|row| row.supports_all(&options) && row.missing(&options).next().is_none())?;
     let settings = set_aside.iter().fold(settings.clone(), |settings, option| settings.without(option.feature));
     let settings = Settings { fairness: asked.fairness, progress: asked.progress, ..settings };
@@ -197,7 +216,8 @@ impl Choice {
 
     /// Whether a checkpoint can hold it.
     pub fn is_kept(&self) -> bool {
-        self.row.supports(Feature::Checkpoint)
+        let is_set_aside = self.set_aside.iter().any(|option| option.feature == Feature::Checkpoint);
+        self.row.supports(Feature::Checkpoint) && !is_set_aside
     }
 
     /// Whether it does not go on from states at some depth, if that is asked for.
@@ -228,6 +248,7 @@ impl Choice {
                 let shortened = *order == Order::DepthFirstThenShorten && !report.keep_going;
                 StrategyReport { threads: threads.exactly(), shortened, ..report }
             }
+            Strategy::Resumable { .. } => report,
             Strategy::Partitioned { processes } | Strategy::PartitionedCycles { processes } => {
                 StrategyReport { processes: Some(*processes), ..report }
             }

@@ -15,6 +15,7 @@ const ADDITIONS: [Feature; 4] =
 pub fn refusal(plan: &Plan, settings: &Settings) -> Option<Finding> {
     let asked = all_asked(plan, settings);
     let refused = asked.iter().find(|asked| choose(asked, settings).is_none());
+    let refused = refused.or_else(|| asked.first().filter(|_| saves_nothing(&asked, settings)));
     let finding = unfit(&asked, settings).or_else(|| refused.map(|asked| contradictory(asked, settings)))?;
     Some(finding.help(advice(plan, refused.map_or("", |asked| asked.name), settings)))
 }
@@ -23,6 +24,12 @@ pub fn refusal(plan: &Plan, settings: &Settings) -> Option<Finding> {
 pub fn contradiction(loaded: &Loaded, settings: &Settings) -> Option<Finding> {
     let plan = plan(loaded.checkable()?, &settings.properties).ok()?;
     refusal(&plan, settings)
+}
+
+/// Whether a checkpoint is asked for, and none of the searches can be saved.
+fn saves_nothing(asked: &[Asked<'_>], settings: &Settings) -> bool {
+    let is_saved = |asked: &Asked<'_>| choose(asked, settings).is_some_and(|choice| choice.is_kept());
+    settings.checkpoint_files.is_asked_for() && !asked.iter().any(is_saved)
 }
 
 /// The options that fit none of the properties.
@@ -189,7 +196,9 @@ fn advice(plan: &Plan, name: &str, settings: &Settings) -> String {
     let works = |settings: &Settings| {
         let asked = all_asked(plan, settings);
         let chosen = asked.iter().all(|asked| choose(asked, settings).is_some());
-        chosen && all_options(settings).iter().all(|option| fits(option.feature, &asked))
+        chosen
+            && !saves_nothing(&asked, settings)
+            && all_options(settings).iter().all(|option| fits(option.feature, &asked))
     };
     for dropped in (0..=options.len() as u32).flat_map(masks) {
         let index = options.iter().enumerate().filter(|(index, _)| dropped >> index & 1 == 1);

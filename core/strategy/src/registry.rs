@@ -65,6 +65,15 @@ pub const SEARCHES: &[Row] = &[
         build: |settings| exhaustive(settings, Storage::Tree, settings.threads),
     },
     Row {
+        name: "dfs",
+        about: "depth-first search by one thread without reduction, which can be saved and resumed",
+        order: "depth-first",
+        questions: &[Safety],
+        asked_by: &[&[Checkpoint]],
+        supports: &[DEPTH_FIRST, TREE, &[MaxDepth, FullAudit, Checkpoint]],
+        build: |settings| Strategy::Resumable { order: settings.search },
+    },
+    Row {
         name: "bfs",
         about: "breadth-first search",
         order: "breadth-first",

@@ -30,6 +30,8 @@ pub fn internal_error(what: &str) -> String {
 
 /// What [`PropertyReport::reduction`] says where nothing was left out.
 pub const OFF: &str = "off";
+/// What it says of a search that would be reduced if it was not saved or resumed.
+pub const UNREDUCED_TO_BE_SAVED: &str = "Reduction off: a depth-first search that is saved or resumed is not reduced.";
 /// What it says where something was.
 pub const ON: &str = "on";
 

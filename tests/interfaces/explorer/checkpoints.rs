@@ -159,11 +159,17 @@ fn flags_that_cannot_be_are_refused_before_the_screen_is_taken() {
         assert_eq!(output.status.code(), Some(3), "{flags:?}");
         String::from_utf8_lossy(&output.stderr).into_owned()
     };
-    assert!(refusal(&["--checkpoint", &file]).contains("needs `--processes N`, `--delay auto` or"));
+    assert!(
+        refusal(&["--checkpoint", &file])
+            .contains("only `fabius check --checkpoint FILE` saves the depth-first search")
+    );
     assert!(refusal(&["--delay", "rtc", "--keep-going", "--checkpoint", &file]).contains("cannot be combined"));
     assert!(refusal(&["--delay", "rtc", "--checkpoint", name]).contains("it is not a checkpoint"));
     assert!(refusal(&["--delay", "rtc", "--resume", &missing]).contains("cannot resume from"));
     let processes = ["--delay", "rtc", "--processes", "2", "--checkpoint", &file];
     assert!(refusal(&processes).contains("only `fabius check --checkpoint FILE` saves searches by several processes"));
     assert!(!Path::new(&file).exists());
+    check(&german, &["--property", "safety", "--max-states", "100", "--checkpoint", &file]);
+    let why = refusal(&["--delay", "rtc", "--resume", &file]);
+    assert!(why.contains("it holds a depth-first search, which only `fabius check --resume FILE` resumes"), "{why}");
 }

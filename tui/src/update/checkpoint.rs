@@ -115,6 +115,9 @@ fn begin(model: &mut Model, name: &str, bytes: Arc<[u8]>, effects: &mut Vec<Effe
     if let Some(why) = not_saved_here(model) {
         return Err(why.to_owned());
     }
+    if summary.is_depth_first() {
+        return Err("it holds a depth-first search, which only `fabius check --resume FILE` resumes".to_owned());
+    }
     let plan = plan(program, &model.launch.settings.properties).map_err(|unknown| unknown.selector)?;
     let names: Vec<String> = plan.properties.iter().map(|planned| planned.name.clone()).collect();
     let property = summary.property.clone();
