@@ -14,10 +14,14 @@ const ADDITIONS: [Feature; 4] =
 /// contradict each other for a property.
 pub fn refusal(plan: &Plan, settings: &Settings) -> Option<Finding> {
     let asked = all_asked(plan, settings);
-    let refused = asked.iter().find(|asked| choose(asked, settings).is_none());
-    let refused = refused.or_else(|| asked.first().filter(|_| saves_nothing(&asked, settings)));
-    let finding = unfit(&asked, settings).or_else(|| refused.map(|asked| contradictory(asked, settings)))?;
-    Some(finding.help(advice(plan, refused.map_or("", |asked| asked.name), settings)))
+    // A search that cannot be saved runs all the same, so the checkpoint is not to blame where there is none.
+    let unsaved = settings.clone().without(Feature::Checkpoint);
+    let refused = asked.iter().find(|asked| choose(asked, settings).is_none()).map(|asked| (asked, &unsaved));
+    let unkept = asked.first().filter(|_| saves_nothing(&asked, settings)).map(|asked| (asked, settings));
+    let refused = refused.or(unkept);
+    let finding =
+        unfit(&asked, settings).or_else(|| refused.map(|(asked, settings)| contradictory(asked, settings)))?;
+    Some(finding.help(advice(plan, refused.map_or("", |(asked, _)| asked.name), settings)))
 }
 
 /// What is wrong with the options of a check of this model, if anything.
