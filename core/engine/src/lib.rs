@@ -10,6 +10,7 @@ pub mod contexts;
 
 mod deepening;
 mod delayed;
+mod endless_atomic;
 mod executed;
 mod liveness;
 mod near;

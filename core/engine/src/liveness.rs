@@ -1,5 +1,6 @@
 //! Checks of infinite runs: livelocks, acceptance cycles, formulas and claims.
 
+use crate::endless_atomic;
 use crate::prune::bounded;
 use crate::reachable::audited;
 use crate::shortest::add_shortest;
@@ -86,8 +87,9 @@ pub(crate) fn searched(
     let task = Task { property: name, ..job.over(&query.program).task() };
     let began = (context.now)();
     let mut reduction = reduction(&query, settings);
-    let Explored { outcome, store_bytes, audited, states_before } =
+    let Explored { mut outcome, store_bytes, audited, states_before } =
         explore_reduced(&task, &query, threads, (&mut machine, &mut reduction), context);
+    let endless = endless_atomic::take_back(job, &mut machine, &mut outcome, threads, context);
     let seconds = ((context.now)() - began).as_secs_f64();
     let report = PropertyReport {
         reduction: reduction_words(&reduction),
@@ -96,7 +98,14 @@ pub(crate) fn searched(
         bytes_per_state: store_bytes as f64 / outcome.statistics.states.max(1) as f64,
         ..measured(planned, &outcome, seconds)
     };
-    let mut checked = Checked::of(report, verdict::cycles(&query, &outcome, settings));
+    let reason = match endless {
+        Some(edge) => {
+            let line = loaded.map.position(query.program.span_of(edge)).line;
+            verdict::cycles_but_for_atomic(&query, &outcome, settings, line)
+        }
+        None => verdict::cycles(&query, &outcome, settings),
+    };
+    let mut checked = Checked::of(report, reason);
     checked.qualify(machine.cut_runs(), &query.program, &loaded.map);
     checked.add_audit(audited);
     checked.restrict(&machine, settings);

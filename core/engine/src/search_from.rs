@@ -4,6 +4,7 @@ use crate::shortest::shortest;
 use fabius_counterexample::{Counterexample, ErrorKind, ExplorationTarget, Found, confirm};
 use fabius_model::SearchedMachine;
 use fabius_observe::{CheckContext, EngineObserver, Goal, Task};
+use fabius_program::facts::atomic_sequences_terminate;
 use fabius_program::{Move, Watch};
 use fabius_search::{self as search, Completeness, ProcessSet, StopAt, TreeStore};
 use fabius_task::load::Loaded;
@@ -117,6 +118,9 @@ fn infinite(
     let outcome = explored.outcome;
     let (statistics, completeness) = (outcome.statistics, outcome.completeness);
     let cut = machine.cut_runs().sentence(&target.program, &task.loaded.map);
+    let is_judged = || atomic_sequences_terminate(&target.program);
+    let cut = cut
+        .or_else(|| (!is_judged()).then(|| "a run that stays in an atomic sequence for ever is not judged".to_owned()));
     let clarity = task.settings.clarity_of_infinite(statistics.transitions());
     let found = outcome.into_first().map(|found| {
         let (shorter, _) = shortest(task, query.goal, &mut machine, &found, clarity, context);

@@ -225,7 +225,7 @@ pub(crate) fn measured<V>(planned: &Planned, outcome: &SearchOutcome<V>, seconds
     };
     PropertyReport {
         verdict,
-        exhaustive: stopped.is_none() && outcome.exactness.is_exact(),
+        exhaustive: stopped.is_none() && outcome.exactness.is_exact() && outcome.infinite_macro_steps == 0,
         stopped,
         store: Storage::Tree.as_str(),
         states: statistics.states,

@@ -176,7 +176,7 @@ pub struct SearchOutcome<V> {
     /// Delays that the scheduler needs to go round the cycle once, as soon as it does so always in the same way; `None`
     /// if there is no cycle, or no such way was found.
     pub loop_delays: Option<u32>,
-    /// States in which an atomic sequence can go on for ever, if the search leaves these out.
+    /// States in which an atomic sequence can go on for ever, if the search leaves these out; 1 if it is known only that there are some.
     pub infinite_macro_steps: u64,
     /// What random runs say.
     pub samples: Option<SampleStatistics>,
@@ -188,7 +188,8 @@ pub type Outcome<Label, Fault> = SearchOutcome<Violation<Label, Fault>>;
 impl<V> SearchOutcome<V> {
     /// Whether this is a proof that there is nothing to be found.
     pub fn proves_absence(&self) -> bool {
-        self.completeness == Completeness::Exhaustive && self.exactness.is_exact() && self.violations.is_empty()
+        let is_whole = self.completeness == Completeness::Exhaustive && self.infinite_macro_steps == 0;
+        is_whole && self.exactness.is_exact() && self.violations.is_empty()
     }
 
     /// What was found first, if anything.

@@ -353,21 +353,39 @@ fn what_runs_do(query: &LivenessQuery) -> &'static str {
     }
 }
 
-/// About all infinite runs.
-pub fn cycles(query: &LivenessQuery, found: &CycleOutcome<Move, Fault>, settings: &Settings) -> Reason {
-    let fair = match settings.fairness {
+/// Which runs count.
+fn fair(settings: &Settings) -> &'static str {
+    match settings.fairness {
         Fairness::None => "",
         Fairness::Weak => "weakly fair ",
         Fairness::Strong => "strongly fair ",
-    };
-    let run = format!("{fair}run {}", what_runs_do(query));
+    }
+}
+
+/// About a search for infinite runs that found none of those that are looked for, and proves nothing.
+fn none_found(query: &LivenessQuery, found: &CycleOutcome<Move, Fault>, settings: &Settings) -> Reason {
+    let known = format!("found no {}run that {}", fair(settings), what_runs_do(query));
+    Reason::new(known).searched(found.statistics.states)
+}
+
+/// About infinite runs, where one of them stays in an atomic sequence for ever, and so is not known to be one that is looked for.
+pub fn cycles_but_for_atomic(
+    query: &LivenessQuery,
+    found: &CycleOutcome<Move, Fault>,
+    settings: &Settings,
+    line: u32,
+) -> Reason {
+    let why = format!("the atomic sequence at line {line} may never end, and the property is not evaluated inside it");
+    none_found(query, found, settings).no_proof(&why)
+}
+
+/// About all infinite runs.
+pub fn cycles(query: &LivenessQuery, found: &CycleOutcome<Move, Fault>, settings: &Settings) -> Reason {
+    let run = format!("{}run {}", fair(settings), what_runs_do(query));
     match (found.first(), found.completeness) {
         (Some(_), _) => Reason::new(format!("a {run}")),
         (None, Completeness::Exhaustive) => Reason::new(format!("no {run}")),
-        (None, end) => {
-            let states = counted(found.statistics.states, "state");
-            Reason::new(format!("no {run}, as far as {states} tell")).unproven(end)
-        }
+        (None, end) => none_found(query, found, settings).unproven(end),
     }
 }
 

@@ -5,6 +5,7 @@ mod check;
 mod dead_code;
 mod delayed;
 mod depth;
+mod endless_atomic;
 mod infinite;
 mod large_models;
 mod look;

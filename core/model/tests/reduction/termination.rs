@@ -4,8 +4,11 @@ use crate::graph::Graph;
 use crate::plain::Plain;
 use crate::{load, seeds};
 use fabius_base::components::components;
+use fabius_model::SearchedMachine;
 use fabius_program::facts::atomic_sequences_terminate;
 use fabius_program::{Program, Watch};
+use fabius_search::cycle::{Order, TransientCycles, dfs_fifo};
+use fabius_search::{Quiet, Settings, TreeStore};
 use fabius_testkit::generate::Dice;
 use std::sync::Arc;
 
@@ -118,6 +121,26 @@ fn goes_on_for_ever(program: &Arc<Program>) -> Option<bool> {
     Some((0..graph.states.len() as u32).any(|at| following(at).any(|to| parts.joins(at, to))))
 }
 
+/// Whether a search for cycles of transient states finds one.
+fn is_found(program: &Arc<Program>) -> bool {
+    let machine = SearchedMachine::infinite(Arc::clone(program), Watch::NOTHING).expect("a machine");
+    let mut store = TreeStore::default();
+    let settings = Settings::default();
+    let outcome = dfs_fifo(&mut TransientCycles::new(machine), &mut store, &mut Quiet, &settings, Order::Strict);
+    outcome.first().is_some()
+}
+
+#[test]
+fn control_that_goes_round_among_processes_is_known() {
+    let text = "chan c = [0] of { byte }; chan d = [0] of { byte };
+        active proctype A() { d ! 0; do :: atomic { c ? _; d ! 1 } od }
+        active proctype B() { do :: atomic { d ? _; c ! 1 } od }";
+    let program = load(text, 0).expect("a model");
+    assert_eq!(goes_on_for_ever(&program), Some(true));
+    assert!(!atomic_sequences_terminate(&program));
+    assert!(is_found(&program));
+}
+
 #[test]
 fn an_atomic_sequence_that_goes_on_for_ever_is_known() {
     let (mut endless, mut ends, mut not_found) = (0, 0, 0);
@@ -127,6 +150,7 @@ fn an_atomic_sequence_that_goes_on_for_ever_is_known() {
         let Some(for_ever) = goes_on_for_ever(&program) else { continue };
         let told = !atomic_sequences_terminate(&program);
         assert!(told || !for_ever, "seed {seed}: it goes on for ever\n{text}");
+        assert_eq!(is_found(&program), for_ever, "seed {seed}\n{text}");
         endless += u64::from(for_ever);
         ends += u64::from(!told);
         not_found += u64::from(told && !for_ever);

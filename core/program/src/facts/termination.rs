@@ -11,9 +11,10 @@
 //! ```
 //!
 //! So it is with the loops that set an array, go through what there is, or empty a channel. A process may share its
-//! atomic sequence with others by rendezvous; then only its own variables count.
+//! atomic sequence with others by rendezvous; then only its own variables count. And control may go round among processes that receive it so
+//! and send on, without a loop in any of them.
 
-use crate::{Action, BinaryOp, Edge, Expr, Pattern, Place, Process, ProcessKind, Program, Slot, Variable};
+use crate::{Action, BinaryOp, Edge, Expr, LocationId, Pattern, Place, Process, ProcessKind, Program, Slot, Variable};
 use fabius_base::components::components;
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -23,14 +24,15 @@ const LOOKED_AT_MAX: usize = 200_000;
 /// Expressions that are nested deeper are not looked into.
 const DEPTH_MAX: u32 = 100;
 
-/// Whether no process can go round a loop for ever without losing control; `false` where that was not found out.
+/// Whether no run stays in atomic sequences for ever, without a state in which nobody holds control; `false` where that was not found out.
 pub fn atomic_sequences_terminate(program: &Program) -> bool {
     let rendezvous = program.channel_types.iter().any(|ty| ty.capacity == 0);
     let is_process = |process: &&Process| process.kind == ProcessKind::Process;
     program.processes.iter().filter(is_process).all(|process| {
         let edges = process.locations.iter().flat_map(|location| program.edges_of(location)).map(|(_, edge)| edge);
-        let atomic = edges.filter(|edge| edge.atomic).collect();
-        Loops { program, process, rendezvous, looked_at: Cell::new(0) }.terminates(atomic)
+        let atomic: Vec<&Edge> = edges.filter(|edge| edge.atomic).collect();
+        let loops = Loops { program, process, rendezvous, looked_at: Cell::new(0) };
+        !(rendezvous && loops.passes_control_on(&atomic)) && loops.terminates(atomic)
     })
 }
 
@@ -79,6 +81,27 @@ impl<'p> Loops<'p> {
             let left = component.iter().zip(&finitely_often).filter(|(_, gone)| !**gone).map(|(edge, _)| *edge);
             finitely_often.contains(&true) && self.terminates(left.collect())
         })
+    }
+
+    /// Whether the process may receive control with a message and give it to another one with the next, where these are its edges after which
+    /// it holds control.
+    fn passes_control_on(&self, atomic: &[&Edge]) -> bool {
+        let is_receive = |edge: &&&Edge| has_part(self.action(edge), &|action| matches!(action, Action::Receive(_)));
+        let mut reached: Vec<LocationId> = atomic.iter().filter(is_receive).map(|edge| edge.target).collect();
+        let mut known: BTreeSet<LocationId> = reached.iter().copied().collect();
+        while let Some(location) = reached.pop() {
+            let sends = |edge: &Edge| has_part(self.action(edge), &|action| matches!(action, Action::Send(_)));
+            if self.program.edges_of(&self.process.locations[location.0 as usize]).any(|(_, edge)| sends(edge)) {
+                return true;
+            }
+            let ahead = atomic.iter().filter(|edge| edge.source == location).map(|edge| edge.target);
+            reached.extend(ahead.filter(|target| known.insert(*target)));
+        }
+        false
+    }
+
+    fn action(&self, edge: &Edge) -> &'p Action {
+        &self.process.statements[edge.statement.0 as usize].action
     }
 
     /// The components of these edges that have a cycle, each as its edges; edges come in the order of where they start.
@@ -176,8 +199,19 @@ impl<'p> Loops<'p> {
 
     fn parts(&self, edge: &Edge) -> Vec<Part<'p>> {
         let mut parts = Vec::new();
-        add_parts(&self.process.statements[edge.statement.0 as usize].action, false, &mut parts);
+        add_parts(self.action(edge), false, &mut parts);
         parts
+    }
+}
+
+/// Whether an action or a part of it is of some kind.
+fn has_part(action: &Action, is: &dyn Fn(&Action) -> bool) -> bool {
+    match action {
+        Action::Merged(actions) => actions.iter().any(|action| has_part(action, is)),
+        Action::Block(block) => {
+            block.nodes.iter().flat_map(|node| &node.options).any(|option| has_part(&option.action, is))
+        }
+        action => is(action),
     }
 }
 

@@ -6,6 +6,7 @@
 //! * [`shortest`]: a run with the fewest steps, once one is known.
 //! * [`shortcuts`]: a run with fewer steps than a long one that is known.
 //! * [`non_progress`]: livelocks as acceptance cycles, for comparison.
+//! * [`transient_cycles`]: cycles of transient states, of which the others say nothing.
 
 mod acceptance_summary;
 pub mod components;
@@ -20,6 +21,7 @@ mod proviso;
 pub mod shortcuts;
 pub mod shortest;
 mod stem;
+pub mod transient_cycles;
 mod watch;
 
 pub use components::components;
@@ -30,3 +32,4 @@ pub use outcome::{CycleOutcome, CycleQuestion, Fairness, Found, Goal};
 pub use proviso::{CycleProviso, NoReduction, Proviso};
 pub use shortcuts::shortcuts;
 pub use shortest::{Shortest, ShortestBounds, shortest};
+pub use transient_cycles::TransientCycles;

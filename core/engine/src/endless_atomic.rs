@@ -1,0 +1,91 @@
+//! Atomic sequences that may never end.
+//!
+//! A claim, and the labels of the other processes, see the states in which nobody holds control. A run that stays in atomic sequences has no
+//! more of them from some time on, so that a search for infinite runs can say neither that it violates a property nor that it does not: `pan`
+//! goes down such a run to its limit of depth.
+
+use crate::liveness::CycleFound;
+use crate::task::Job;
+use fabius_base::StopReason;
+use fabius_model::SearchedMachine;
+use fabius_observe::{CheckContext, EngineObserver, Goal};
+use fabius_program::facts::atomic_sequences_terminate;
+use fabius_program::{EdgeId, Move, Watch};
+use fabius_search::cycle::{Found, Order, TransientCycles, dfs_fifo};
+use fabius_search::{Completeness, Model, Settings, StopAt, TreeStore, parallel};
+use fabius_task::settings::ThreadCount;
+use std::sync::Arc;
+
+/// The random order of the threads' successors starts from this; the same for every run.
+const SEED: u64 = 0;
+
+/// Changes what a search for infinite runs came to, where a run that stays in atomic sequences for ever takes away what it rests on: a
+/// violation whose loop is such a run, or a proof. Returns where the loop is, which is in the program of the machine for a violation, and in
+/// that of the job for a proof.
+pub(crate) fn take_back(
+    job: Job<'_>,
+    machine: &mut SearchedMachine,
+    outcome: &mut CycleFound,
+    threads: ThreadCount,
+    context: &mut CheckContext<'_>,
+) -> Option<EdgeId> {
+    let edge = match outcome.first() {
+        Some(Found::Lasso { stem, cycle }) => loop_within(machine, stem, cycle)?,
+        Some(Found::Fault { .. }) => return None,
+        None if outcome.proves_absence() && !atomic_sequences_terminate(job.program) => {
+            match find(job, threads, context) {
+                Ok(edge) => edge?,
+                Err(stopped) => {
+                    outcome.completeness = Completeness::Stopped(stopped);
+                    return None;
+                }
+            }
+        }
+        None => return None,
+    };
+    outcome.violations.clear();
+    (outcome.completeness, outcome.infinite_macro_steps) = (Completeness::Exhaustive, 1);
+    Some(edge)
+}
+
+/// An edge of the cycle, if somebody holds control in all of its states.
+fn loop_within(machine: &mut SearchedMachine, stem: &[Move], cycle: &[Move]) -> Option<EdgeId> {
+    let last = cycle.last()?;
+    let mut state = Vec::new();
+    machine.initial(&mut state).ok()?;
+    for step in stem {
+        state = machine.after(&state, *step)?;
+    }
+    for step in cycle {
+        state = machine.after(&state, *step)?;
+        if !machine.machine().is_held(&state) {
+            return None;
+        }
+    }
+    Some(last.edge)
+}
+
+/// Looks for a run that stays in atomic sequences for ever: an edge that it takes.
+///
+/// # Errors
+/// What stopped the search.
+fn find(job: Job<'_>, threads: ThreadCount, context: &mut CheckContext<'_>) -> Result<Option<EdgeId>, StopReason> {
+    // The machine of the question can run the program, with a claim on top.
+    let Ok(machine) = SearchedMachine::infinite(Arc::clone(job.program), Watch::NOTHING) else { return Ok(None) };
+    let settings = Settings { limits: job.settings.limits, stop_at: StopAt::First, cancel: context.cancel.clone() };
+    let task = job.task();
+    let mut observer = EngineObserver::new(&task, context, Goal::Violation, machine.places(), None);
+    let mut model = TransientCycles::new(machine);
+    let outcome = match threads.together() {
+        Some((count, _)) => {
+            let mut models = vec![model; count];
+            parallel::dfs_fifo(&mut models, &mut observer, &settings, parallel::Levels::Free, SEED).0
+        }
+        None => dfs_fifo(&mut model, &mut TreeStore::default(), &mut observer, &settings, Order::Strict),
+    };
+    match (outcome.first(), outcome.completeness) {
+        (Some(Found::Lasso { cycle, .. }), _) => Ok(cycle.last().map(|step| step.edge)),
+        (_, Completeness::Stopped(reason)) => Err(reason),
+        _ => Ok(None),
+    }
+}
