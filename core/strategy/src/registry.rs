@@ -166,7 +166,7 @@ pub const SEARCHES: &[Row] = &[
     },
     Row {
         name: "delays-sample",
-        about: "random runs with all orders of steps equally likely (SURW)",
+        about: "random runs with all orders of steps about equally likely (SURW)",
         order: "random",
         questions: &[Safety],
         asked_by: &[&[Sampler(SampleKind::Surw)], BY_DELAYS, &[Mode(DelayMode::Sample)]],

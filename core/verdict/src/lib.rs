@@ -310,38 +310,46 @@ pub fn violated(
     Reason::new(format!("{what}: {delays}, {steps}, {}{fewest}{more}", under(chosen)))
 }
 
-/// About runs at random in which nothing was found, each with so many delays if they have any.
+/// About runs at random in which nothing was found, each with this many delays if they have any, and what ended them.
 pub fn samples(
-    samples: &SampleStatistics,
+    (samples, end): (&SampleStatistics, Completeness),
     kind: SampleKind,
     delaying: &Delaying,
     delays_each: u32,
     chosen: &Chosen,
 ) -> Reason {
-    let SampleStatistics { runs, length, probability } = *samples;
-    let runs = counted(runs, "run");
+    let SampleStatistics { runs: drawn, length, probability } = *samples;
+    let runs = counted(drawn, "run");
     let how = match kind {
         SampleKind::Delays => format!("with {} each {}", delays(delays_each), under(chosen)),
         SampleKind::Walk => "at random".to_owned(),
         SampleKind::Pct => "with random priorities".to_owned(),
         SampleKind::Pos => "with random priorities of steps".to_owned(),
-        SampleKind::Surw => "with all orders of steps equally likely".to_owned(),
+        SampleKind::Surw => "with all orders of steps about equally likely".to_owned(),
     };
-    let hope = match (probability, kind) {
-        (Some(probability), SampleKind::Delays) => {
-            let one_in = grouped((1.0 / probability).min(1e15) as u64);
-            let needs = delays(delays_each);
-            format!(
-                "; an error that needs {needs} shows in at least one of {one_in} runs, if it takes at most {length} macro steps"
-            )
+    let error = match kind {
+        SampleKind::Delays => {
+            let within = counted(length, "macro step");
+            format!("an error that needs {} and at most {within}", delays(delays_each))
         }
-        (Some(probability), _) => {
-            let one_in = grouped((1.0 / probability).min(1e15) as u64);
-            format!("; an error of depth {} shows in at least one of {one_in} runs", delays_each + 1)
-        }
-        (None, _) => String::new(),
+        _ => format!("an error of depth {}", delays_each + 1),
     };
-    Reason::new(format!("no error found in {runs} {how} (seed {}){hope}", delaying.seed.unwrap_or_default()))
+    let likely = |probability: f64| match (1.0 / probability).min(1e15) as u64 {
+        0 | 1 => "certainty".to_owned(),
+        one_in => format!("a probability of at least 1 in {}", grouped(one_in)),
+    };
+    let hope = probability.filter(|_| drawn != 0).map_or_else(String::new, |probability| {
+        format!(
+            "; {error} shows in each run with {}, if no process chooses between steps of its own",
+            likely(probability)
+        )
+    });
+    let known = format!("no error found in {runs} {how} (seed {}){hope}", delaying.seed.unwrap_or_default());
+    match end {
+        // As many runs were drawn as were asked for.
+        Completeness::Stopped(StopReason::Delays) => Reason::new(known),
+        end => Reason::new(known).then(end),
+    }
 }
 
 /// What the runs do that are looked for: *a run* …

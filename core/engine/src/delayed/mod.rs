@@ -201,7 +201,8 @@ fn explore(
     let delaying = order.delaying;
     if let How::Sample(kind) = order.how {
         let drawn = samples::draw(task, machine, &chosen.kind, order, kind, overlap, context);
-        let reason = |drawn| samples::reason(drawn, kind, delaying, chosen);
+        let end = drawn.outcome.completeness;
+        let reason = |samples| samples::reason((samples, end), kind, delaying, chosen);
         let reason = drawn.outcome.samples.as_ref().map(reason).unwrap_or_default();
         return Ok((drawn, reason));
     }

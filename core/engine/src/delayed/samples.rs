@@ -5,7 +5,7 @@ use fabius_model::SearchedMachine;
 use fabius_observe::{CheckContext, EngineObserver, Goal, Task};
 use fabius_program::{Action, Move, Program};
 use fabius_search::delay_bounded::{Samples, Sampling, sample};
-use fabius_search::{self as search, SampleStatistics};
+use fabius_search::{self as search, Completeness, SampleStatistics};
 use fabius_task::meaning::meaning;
 use fabius_task::report::SamplesReport;
 use fabius_task::settings::{Delaying, SampleKind, SchedulerChoice};
@@ -59,9 +59,14 @@ pub(super) fn draw(
 }
 
 /// About runs in which nothing was found.
-pub(super) fn reason(samples: &SampleStatistics, kind: SampleKind, delaying: &Delaying, chosen: &Chosen) -> Reason {
+pub(super) fn reason(
+    drawn: (&SampleStatistics, Completeness),
+    kind: SampleKind,
+    delaying: &Delaying,
+    chosen: &Chosen,
+) -> Reason {
     let delays = delaying.delays_max.unwrap_or(DELAYS_DEFAULT);
-    verdict::samples(samples, kind, delaying, delays, chosen)
+    verdict::samples(drawn, kind, delaying, delays, chosen)
 }
 
 /// What was drawn, for a report.

@@ -1,4 +1,4 @@
-//! SURW: all orders of the macro steps of interest equally likely.
+//! SURW: all orders of the macro steps of interest about equally likely.
 //!
 //! After Zhao, Wolff, Mathur, Roychoudhury: *Selectively Uniform Concurrency Testing* (ASPLOS 2025):
 //!
