@@ -38,7 +38,8 @@ pub struct ProcessStatus {
 impl ProcessStatus {
     /// It is past its last statement and only waits for younger processes to end.
     pub fn has_ended(&self) -> bool {
-        self.end && self.waiting.iter().all(|w| matches!(w.reason, Reason::NotYoungest { .. }))
+        let waits_to_end = |waiting: &Waiting| matches!(waiting.reason, Reason::NotYoungest { .. });
+        self.end && !self.waiting.is_empty() && self.waiting.iter().all(waits_to_end)
     }
 }
 
@@ -117,6 +118,13 @@ pub enum Reason {
         /// The channel.
         channel: String,
     },
+    /// A process is ready to send such a message to this one, and may.
+    SenderChooses {
+        /// The channel, as it is shown.
+        channel: String,
+        /// Who is ready.
+        senders: Vec<String>,
+    },
     /// Younger processes have to end first.
     NotYoungest {
         /// They.
@@ -161,6 +169,10 @@ impl Reason {
                 format!("no other process is ready to receive this message from {channel}")
             }
             Self::NoSender { channel } => format!("no other process is ready to send such a message to {channel}"),
+            Self::SenderChooses { channel, senders } => {
+                let are = if senders.len() == 1 { "is" } else { "are" };
+                format!("only the sender moves in {channel}: {} {are} ready to send to it", senders.join(", "))
+            }
             Self::NotYoungest { younger } => {
                 format!("it can only go after the processes created later: {}", younger.join(", "))
             }
@@ -204,6 +216,12 @@ pub fn process_statuses(program: &Program, state: &State) -> Vec<ProcessStatus> 
     (0..state.processes.len())
         .map(|pid| StatusQuery { program, state, names: &names, pid, timed_out }.status())
         .collect()
+}
+
+/// At which statements a process waits, and why, in half a sentence each.
+pub(crate) fn reasons_to_wait(waiting: &[Waiting]) -> Vec<String> {
+    let told = |waiting: &&Waiting| !matches!(waiting.reason, Reason::Executable | Reason::NotElse);
+    waiting.iter().filter(told).map(Waiting::sentence).collect()
 }
 
 /// The statements at which a process stands, and why each is not executed. `timed_out`: nothing can move, so `timeout` is
@@ -338,7 +356,7 @@ impl<'a> StatusQuery<'a> {
                 Reason::ConditionFalse { condition, operands, parts: self.deciding_parts(expr) }
             }
             Action::Send(send) => self.send_reason(edge, send)?,
-            Action::Receive(receive) => self.receive_reason(receive)?,
+            Action::Receive(receive) => self.receive_reason(edge, receive)?,
             Action::End if self.pid + 1 < self.state.processes.len() => {
                 let younger = self.pid + 1..self.state.processes.len();
                 Reason::NotYoungest { younger: younger.map(|pid| self.names.process(pid as u8)).collect() }
@@ -370,12 +388,30 @@ impl<'a> StatusQuery<'a> {
         Ok(if full { Reason::ChannelFull { channel, capacity } } else { Reason::Executable })
     }
 
-    fn receive_reason(&self, receive: &Receive) -> Result<Reason, Fault> {
+    /// The processes that could execute a send now with this edge as the receiver's part.
+    fn senders_to(&self, edge: EdgeId) -> Vec<String> {
+        let partner = Some((self.pid as u8, edge));
+        let trial = self.trial();
+        let sends = |pid: &usize| {
+            trial.provided(*pid) == Ok(true) && trial.steps_of(*pid).iter().any(|(step, _)| step.partner == partner)
+        };
+        let others = (0..self.state.processes.len()).filter(|pid| *pid != self.pid);
+        others.filter(sends).map(|pid| self.names.process(pid as u8)).collect()
+    }
+
+    fn receive_reason(&self, edge: EdgeId, receive: &Receive) -> Result<Reason, Fault> {
         let mut evaluation = self.evaluation();
         let index = evaluation.channel(&receive.channel)?;
         let channel = self.names.channel(index as i32 + 1);
         if evaluation.channel_type(index).capacity == 0 {
-            return if receive.keep { Err(Fault::PollOnRendezvous) } else { Ok(Reason::NoSender { channel }) };
+            if receive.keep {
+                return Err(Fault::PollOnRendezvous);
+            }
+            let senders = self.senders_to(edge);
+            return Ok(match senders.is_empty() {
+                true => Reason::NoSender { channel },
+                false => Reason::SenderChooses { channel, senders },
+            });
         }
         if evaluation.find_to_receive(index, receive)?.is_some() {
             return Ok(Reason::Executable);

@@ -214,8 +214,14 @@ fn relations(waits: &[WaitsFor], circle: &[u8], name: &dyn Fn(u8) -> String) -> 
         let names: Vec<_> = circle.iter().chain(circle.first()).map(|pid| name(*pid)).collect();
         sentences.push(format!("They wait for each other: {}.", names.join(" waits for ")));
     }
-    let outside = waits.iter().filter(|wait| !circle.contains(&wait.pid));
-    sentences.extend(outside.filter_map(|wait| wait.relation(name)).take(RELATIONS_SHOWN_MAX));
+    // A process may wait at several options for the same.
+    let mut outside: Vec<String> = Vec::new();
+    for relation in waits.iter().filter(|wait| !circle.contains(&wait.pid)).filter_map(|wait| wait.relation(name)) {
+        if outside.len() < RELATIONS_SHOWN_MAX && !outside.contains(&relation) {
+            outside.push(relation);
+        }
+    }
+    sentences.extend(outside);
     sentences
 }
 

@@ -5,10 +5,10 @@
 //! a process that can move again and again does.
 
 use fabius_base::Span;
-use fabius_program::{Move, Program, Watch};
+use fabius_program::{CLAIM_PID, Move, Program, Watch};
 use serde::{Deserialize, Serialize};
 
-use crate::blocked::{ProcessStatus, Reason, Waiting, process_statuses};
+use crate::blocked::process_statuses;
 use crate::explain::{Explanation, explain_stop, waits_for};
 use crate::loop_summary::LoopSummary;
 use crate::release::{Prospect, prospects};
@@ -87,17 +87,23 @@ impl InfiniteRun {
         if self.fairness == RunFairness::Strong {
             return;
         }
-        let told = match known {
-            RunFairness::Unfair => "No weakly fair run violates it.",
-            RunFairness::Weak => "A weakly fair run violates it too, but no strongly fair one does.",
-            RunFairness::Strong => "A strongly fair run violates it too.",
+        let told = match (known, self.fairness) {
+            (RunFairness::Unfair, _) => "No weakly fair run violates it.",
+            (RunFairness::Weak, RunFairness::Weak) => "No strongly fair run violates it.",
+            (RunFairness::Weak, _) => "A weakly fair run violates it too, but no strongly fair one does.",
+            (RunFairness::Strong, _) => "A strongly fair run violates it too.",
         };
         self.sentences.push(told.to_owned());
         self.fair.push(told.to_owned());
-        self.suggestion = match known {
-            RunFairness::Unfair => "If the scheduler is at least weakly fair, this cannot happen (`--fairness weak`).",
-            RunFairness::Weak => "`--fairness weak` shows such a run; `--fairness strong` rules it out.",
-            RunFairness::Strong => "`--fairness strong` shows such a run.",
+        self.suggestion = match (known, self.fairness) {
+            (RunFairness::Unfair, _) => {
+                "If the scheduler is at least weakly fair, this cannot happen (`--fairness weak`)."
+            }
+            (RunFairness::Weak, RunFairness::Weak) => {
+                "If the scheduler is strongly fair, this cannot happen (`--fairness strong`)."
+            }
+            (RunFairness::Weak, _) => "`--fairness weak` shows such a run; `--fairness strong` rules it out.",
+            (RunFairness::Strong, _) => "`--fairness strong` shows such a run.",
         }
         .to_owned();
     }
@@ -132,7 +138,7 @@ pub(crate) fn explain_summary(program: &Program, watch: Watch, summary: &LoopSum
                 () if 0 < could && always => Role::AlwaysNeglected,
                 () if 0 < could => Role::SometimesNeglected,
                 () if status.has_ended() => Role::Ended,
-                () => blocked(&status),
+                () => blocked(summary.reasons_throughout(status.pid)),
             };
             let span = status.waiting.first().map_or(status.span, |waiting| waiting.span);
             InLoop { pid: status.pid, name: status.name, role, span }
@@ -152,7 +158,13 @@ pub(crate) fn explain_summary(program: &Program, watch: Watch, summary: &LoopSum
     let unchanged = summary.unchanged(program);
     let fair = vec![fairness_told(fairness).to_owned()];
     let drift = drift(&summary.not_restored(program));
-    let sentences = sentences(&processes, &unchanged).into_iter().chain(drift).chain(fair.iter().cloned()).collect();
+    let creates = summary
+        .movers
+        .iter()
+        .filter(|pid| **pid != CLAIM_PID)
+        .any(|pid| processes.iter().all(|process| process.pid != *pid));
+    let sentences =
+        sentences(&processes, &unchanged, creates).into_iter().chain(drift).chain(fair.iter().cloned()).collect();
     let suggestion = suggestion(&processes, fairness, watch);
     InfiniteRun { processes, fairness, unchanged, fair, sentences, suggestion }
 }
@@ -198,11 +210,9 @@ fn nothing() -> InfiniteRun {
     }
 }
 
-/// Why a process cannot move in any state of a loop.
-fn blocked(status: &ProcessStatus) -> Role {
-    let told = |reason: &Reason| !matches!(reason, Reason::Executable | Reason::NotElse);
-    let waiting = status.waiting.iter().filter(|waiting| told(&waiting.reason));
-    Role::Blocked { reasons: waiting.map(Waiting::sentence).collect(), prospect: Prospect::Unknown, ahead: Vec::new() }
+/// A process cannot move in any state of a loop.
+fn blocked(reasons: Vec<String>) -> Role {
+    Role::Blocked { reasons, prospect: Prospect::Unknown, ahead: Vec::new() }
 }
 
 /// Finds out for the processes that cannot move whether a run from the loop changes that.
@@ -224,14 +234,17 @@ fn look_ahead(program: &Program, first: &State, processes: &mut [InLoop]) {
     }
 }
 
-fn sentences(processes: &[InLoop], unchanged: &[(String, String)]) -> Vec<String> {
+/// What happens in a loop; `creates` says whether processes move that do not live where it starts.
+fn sentences(processes: &[InLoop], unchanged: &[(String, String)], creates: bool) -> Vec<String> {
     let mut sentences = Vec::new();
     let named = |wanted: &Role| {
         let names: Vec<&str> = processes.iter().filter(|p| p.role == *wanted).map(|p| p.name.as_str()).collect();
         listed(&names)
     };
-    if let Some(names) = named(&Role::Moves) {
-        sentences.push(format!("In the loop, {} {}.", names.0, if names.1 { "move" } else { "moves" }));
+    let moving = processes.iter().filter(|p| p.role == Role::Moves).map(|p| p.name.as_str());
+    let moving: Vec<&str> = moving.chain(creates.then_some("processes that are created in it")).collect();
+    if let Some((names, many)) = listed(&moving) {
+        sentences.push(format!("In the loop, {names} {}.", if many || creates { "move" } else { "moves" }));
     }
     for (role, when) in [(Role::AlwaysNeglected, "all the time"), (Role::SometimesNeglected, "again and again")] {
         if let Some((names, many)) = named(&role) {

@@ -1,12 +1,59 @@
 //! What is to be known of a loop to explain it, gathered state by state: a loop may be long, and its states are not kept.
 
 use fabius_program::{Move, Program};
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::blocked::{Reason, Waiting, reasons_to_wait, waiting_at};
 use crate::interpret::{Outcome, enabled, step};
 use crate::show::Names;
 use crate::state::State;
 use crate::trace::elements_in_order;
+
+/// Where a process waits in all states of a loop, and why.
+#[derive(Clone, Debug)]
+struct WaitsThroughout {
+    /// Why in each of them, with the values that matter, as long as these are the same.
+    same: Option<Vec<String>>,
+    /// The statements, …
+    texts: Vec<String>,
+    /// … all of which are conditions that are false.
+    all_false: bool,
+    /// Not even that is the same.
+    varies: bool,
+}
+
+impl WaitsThroughout {
+    fn of(waiting: &[Waiting]) -> Self {
+        let told = reasons_to_wait(waiting);
+        let is_false = |waiting: &Waiting| matches!(waiting.reason, Reason::ConditionFalse { .. });
+        let texts = waiting.iter().map(|waiting| format!("`{}`", waiting.text)).collect();
+        let all_false = !waiting.is_empty() && waiting.iter().all(is_false);
+        Self { same: Some(told), texts, all_false, varies: false }
+    }
+
+    /// Takes into account where it waits in one more state.
+    fn join(&mut self, other: &Self) {
+        if self.same != other.same {
+            self.same = None;
+            self.all_false &= other.all_false && self.texts == other.texts;
+            self.varies = !self.all_false;
+        }
+    }
+
+    fn reasons(&self) -> Vec<String> {
+        let texts = self.texts.join(" and ");
+        match &self.same {
+            Some(reasons) => reasons.clone(),
+            None if self.texts.is_empty() => Vec::new(),
+            None if self.all_false && self.texts.len() == 1 => {
+                vec![format!("at {texts}, which is false in every state of the loop")]
+            }
+            None if self.all_false => vec![format!("at {texts}, which are false in every state of the loop")],
+            None => vec![format!("at {texts}, for reasons that change within the loop")],
+        }
+    }
+}
 
 /// A loop, summed up.
 #[derive(Clone, Debug, Default)]
@@ -19,6 +66,8 @@ pub(crate) struct LoopSummary {
     pub(crate) movers: BTreeSet<u8>,
     /// The processes that stand at a progress label in one of its states.
     pub(crate) at_progress: BTreeSet<u8>,
+    /// Of each process that has not moved yet: where it waits in every state, and why.
+    waiting: BTreeMap<u8, WaitsThroughout>,
     /// In how many states nobody holds control.
     open: usize,
     /// In how many of these each process can move.
@@ -46,6 +95,7 @@ impl LoopSummary {
             self.movers.insert(step.pid);
             self.movers.extend(step.partner.map(|(pid, _)| pid));
         }
+        self.compare_reasons(program, state);
         let stands = |pid: &usize| {
             let process = &state.processes[*pid];
             program.process(process.process).locations[process.location.0 as usize].progress
@@ -62,6 +112,27 @@ impl LoopSummary {
                 self.first = Some(first);
             }
         }
+    }
+
+    /// Finds out whether processes wait for the same reasons as before.
+    fn compare_reasons(&mut self, program: &Program, state: &State) {
+        let alive = state.processes.len() as u8;
+        let open: Vec<u8> = match &self.first {
+            None => (0..alive).collect(),
+            Some(_) => self.waiting.iter().filter(|(_, known)| !known.varies).map(|(pid, _)| *pid).collect(),
+        };
+        for pid in open.into_iter().filter(|pid| !self.movers.contains(pid)) {
+            let now = WaitsThroughout::of(&waiting_at(program, state, pid, false));
+            match self.waiting.entry(pid) {
+                Entry::Vacant(place) => _ = place.insert(now),
+                Entry::Occupied(mut known) => known.get_mut().join(&now),
+            }
+        }
+    }
+
+    /// Where a process that never moves waits, and why, as far as that is the same in all states: in half a sentence each.
+    pub(crate) fn reasons_throughout(&self, pid: u8) -> Vec<String> {
+        self.waiting.get(&pid).map_or_else(Vec::new, WaitsThroughout::reasons)
     }
 
     fn compare(&mut self, program: &Program, first: &State, state: &State) {

@@ -136,7 +136,10 @@ fn else_for_a_channel(program: &Program, taken: &Taken<'_>) -> Option<String> {
     let earlier = options.iter().filter(|option| option.edge < edge);
     let waits = |option: &&Waiting| match (&option.reason, action(program, option.edge)) {
         (Reason::ChannelFull { .. } | Reason::ChannelEmpty { .. }, _) => true,
-        (Reason::NoMatch { .. } | Reason::NoReceiver { .. } | Reason::NoSender { .. }, _) => true,
+        (
+            Reason::NoMatch { .. } | Reason::NoReceiver { .. } | Reason::NoSender { .. } | Reason::SenderChooses { .. },
+            _,
+        ) => true,
         (Reason::ConditionFalse { .. }, action) => {
             guard_of(action).is_some_and(|condition| asks_a_channel(program, &before, pid, taken.timeout, condition))
         }
