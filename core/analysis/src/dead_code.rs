@@ -24,7 +24,8 @@ pub fn dead_code(program: &Program, map: &SourceMap, reached: &dyn Fn(EdgeId) ->
         let places = if started.contains(&ProcessId(i as u32)) {
             border(program, process, reached)
         } else {
-            vec![(process.span, format!("`{}` is never started", process.name), "no run creates such a process")]
+            let headline = format!("`{}` is never started", process.name);
+            vec![(process.span, headline, "no run creates such a process".to_owned())]
         };
         for (span, headline, reason) in places {
             let shown = map.user_span(span);
@@ -74,7 +75,8 @@ pub(crate) fn started(program: &Program, reached: &dyn Fn(EdgeId) -> bool) -> BT
 }
 
 /// The border of what was executed in a process type.
-fn border(program: &Program, process: &Process, reached: &dyn Fn(EdgeId) -> bool) -> Vec<(Span, String, &'static str)> {
+fn border(program: &Program, process: &Process, reached: &dyn Fn(EdgeId) -> bool) -> Vec<(Span, String, String)> {
+    let only = if process.provided.is_some() { "; it moves only while its `provided` holds" } else { "" };
     let visited = closure(program, process, process.entry, &|edge| reached(edge));
     let executed = executed(program, process, reached);
     let mut places = Vec::new();
@@ -88,7 +90,7 @@ fn border(program: &Program, process: &Process, reached: &dyn Fn(EdgeId) -> bool
                 continue;
             }
             let headline = format!("`{}` is never executed", statement.text);
-            places.push((statement.span, headline, why_never(&statement.action, edge)));
+            places.push((statement.span, headline, format!("{}{only}", why_never(&statement.action, edge))));
         }
     }
     places
@@ -128,16 +130,19 @@ pub fn worth_telling(action: &Action) -> bool {
     !matches!(action, Action::End | Action::Skip)
 }
 
-/// What keeps a statement from being executed at a place that processes get to.
+/// What keeps a statement from being executed at a place that processes get to. A process that is there may be kept from moving by
+/// others: by an atomic sequence, its priority, its `provided`, or an escape that goes first.
 fn why_never(action: &Action, edge: &Edge) -> &'static str {
     match action {
-        _ if edge.escape > 0 => "nothing ever makes this escape executable",
+        _ if edge.escape > 0 => "whenever a process could take this escape, it is not executable",
         Action::Guard(Expr::Constant(0)) => "this is never true",
-        Action::Guard(_) => "this is never true when a process gets here",
-        Action::Send(_) => "there is never room for the message, or nobody to receive it, when a process gets here",
-        Action::Receive(_) => "no message that fits is there when a process gets here",
-        Action::Else => "whenever a process gets here, another option is executable",
+        Action::Guard(_) => "this is never true when a process could move here",
+        Action::Send(_) => {
+            "there is never room for the message, or nobody to receive it, when a process could move here"
+        }
+        Action::Receive(_) => "no message that fits is there when a process could move here",
+        Action::Else => "whenever a process could move here, another option is executable",
         Action::Merged(parts) => parts.first().map_or("", |first| why_never(first, edge)),
-        _ => "every run stops before it",
+        _ => "no process that gets here goes on",
     }
 }
