@@ -10,14 +10,14 @@ use fabius_model::reduction::{self, Preserve, Reduced, Trials, Trying, WhyNot};
 use fabius_model::{Places, SearchedMachine};
 use fabius_observe::{CheckContext, EngineObserver, Goal, Task};
 use fabius_program::meaning::Fault;
-use fabius_program::{Move, ProgressOn};
+use fabius_program::{EdgeId, Move, ProgressOn};
 use fabius_search::cycle::{self, CycleOutcome, CycleQuestion};
 use fabius_search::store::VisitedSet;
 use fabius_search::{self as search, Processes, TreeStore, parallel};
 use fabius_task::query::{CycleSearch, LivenessQuery, liveness_query};
 use fabius_task::report::{OFF, ON, PropertyReport};
 use fabius_task::settings::{ALONE_BEFORE_ANEW_TRANSITIONS, Fairness, Settings, ThreadCount};
-use fabius_verdict as verdict;
+use fabius_verdict::{self as verdict, Reason};
 use std::sync::Arc;
 
 /// The random order of the threads' successors starts from this; the same for every run.
@@ -89,7 +89,7 @@ pub(crate) fn searched(
     let mut reduction = reduction(&query, settings);
     let Explored { mut outcome, store_bytes, audited, states_before } =
         explore_reduced(&task, &query, threads, (&mut machine, &mut reduction), context);
-    let endless = endless_atomic::take_back(job, &mut machine, &mut outcome, threads, context);
+    let atomic_loop = endless_atomic::take_back(job, &mut machine, &mut outcome, threads, context);
     let seconds = ((context.now)() - began).as_secs_f64();
     let report = PropertyReport {
         reduction: reduction_words(&reduction),
@@ -98,19 +98,23 @@ pub(crate) fn searched(
         bytes_per_state: store_bytes as f64 / outcome.statistics.states.max(1) as f64,
         ..measured(planned, &outcome, seconds)
     };
-    let reason = match endless {
-        Some(edge) => {
-            let line = loaded.map.position(query.program.span_of(edge)).line;
-            verdict::cycles_but_for_atomic(&query, &outcome, settings, line)
-        }
-        None => verdict::cycles(&query, &outcome, settings),
-    };
-    let mut checked = Checked::of(report, reason);
+    let mut checked = Checked::of(report, about(&query, &outcome, job, atomic_loop));
     checked.qualify(machine.cut_runs(), &query.program, &loaded.map);
     checked.add_audit(audited);
     checked.restrict(&machine, settings);
     checked.note_executed(&machine);
     Ok(Searched { query, machine, outcome, checked })
+}
+
+/// What a search came to, in words; with an edge of an atomic sequence that may never end, if that takes away what it rests on.
+pub(crate) fn about(query: &LivenessQuery, outcome: &CycleFound, job: Job<'_>, atomic_loop: Option<EdgeId>) -> Reason {
+    match atomic_loop {
+        Some(edge) => {
+            let line = job.loaded.map.position(query.program.span_of(edge)).line;
+            verdict::cycles_but_for_atomic(query, outcome, job.settings, line)
+        }
+        None => verdict::cycles(query, outcome, job.settings),
+    }
 }
 
 /// Puts a question into the form in which a search answers it, and makes the machine to be searched.

@@ -3,7 +3,8 @@
 //! [`check`] and [`check_cycles`] let a pool search and confirm what it found, and so does [`crate::delayed::check_by_processes`];
 //! [`search_part`] is what a process of the pool does.
 
-use crate::liveness::prepare;
+use crate::endless_atomic::take_back;
+use crate::liveness::{about, prepare};
 use crate::shortest::add_shortest;
 use crate::task::{Checked, Job, measured};
 use fabius_analysis::dead_code;
@@ -89,7 +90,7 @@ pub(crate) fn check_cycles(job: Job<'_>, processes: usize, context: &mut CheckCo
             .with("what counts as progress", format!("{:?}", settings.progress))
             .with(PROCESSES, processes)
     });
-    let job = job.over(&query.program);
+    let (asked, job) = (job, job.over(&query.program));
     let part = Part::of(loaded, settings).map(|part| part.about_infinite_runs(planned, settings));
     let by = match Searched::by(job, machine.places(), part, processes, &kept, context) {
         Ok(by) => by,
@@ -104,10 +105,12 @@ pub(crate) fn check_cycles(job: Job<'_>, processes: usize, context: &mut CheckCo
         machine.cut_runs().note(EdgeId(edge), None);
     }
     let statistics = reached.statistics;
-    let Some(outcome) = reached.into_cycle_outcome(&mut machine, query.goal) else {
+    let Some(mut outcome) = reached.into_cycle_outcome(&mut machine, query.goal) else {
         return NotTold::no_path(statistics).report(planned, "map", seconds, workers, checkpoint);
     };
-    let reason = limited(verdict::cycles(&query, &outcome, settings), outcome.completeness, memory_limit);
+    let atomic_loop = take_back(asked, &mut machine, &mut outcome, settings.threads, context);
+    let reason = about(&query, &outcome, job, atomic_loop);
+    let reason = limited(reason, outcome.completeness, memory_limit);
     let reason = checkpoint.named(reason, outcome.completeness);
     let mut checked = Checked::of(describe(planned, "map", &outcome, seconds, workers), reason);
     checked.findings.extend(checkpoint.finding);
