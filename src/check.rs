@@ -27,6 +27,8 @@ const CHECKPOINT_GRACE: Duration = Duration::from_secs(60);
 
 /// The name under which standard input is shown.
 const STDIN_NAME: &str = "<stdin>";
+/// What a check may take beside what its searches count: the model, what explains a violation, tables that are being written anew.
+const BESIDE_SEARCH_BYTES: u64 = 64 << 20;
 
 /// What the last panic said; the panic itself prints nothing.
 static PANIC: Mutex<String> = Mutex::new(String::new());
@@ -190,6 +192,9 @@ impl Job {
             }
         }
         let settings = &settings;
+        // A search counts what it holds, and not what it takes for a moment.
+        let allowed = settings.limits.memory_bytes_max.map(|bytes| bytes.saturating_add(BESIDE_SEARCH_BYTES));
+        let _memory = allowed.map(|bytes| memory::Watch::start(bytes, cancel));
         reporter.loaded(&loaded);
         so_far.loaded(&loaded, settings);
         let cache = if args.no_cache || args.events || args.prune.is_some() { None } else { Cache::of_user() };

@@ -14,6 +14,7 @@
 
 use crate::expansion::Expansion;
 use crate::model::{Ending, Model, Next};
+use crate::observer::steps_per_look;
 use crate::origins::{Origin, Origins};
 use crate::position::Position;
 use crate::state_log::StateLog;
@@ -185,7 +186,7 @@ impl<M: Model, S: Store, G: Guide<M::Label>> Search<'_, M, S, G> {
             self.steps_left = left;
             return ControlFlow::Continue(());
         }
-        self.steps_left = STEPS_PER_LOOK;
+        self.steps_left = STEPS_PER_LOOK.min(steps_per_look(self.position.proposed().len()));
         let memory_bytes_max = self.limits.memory_bytes_max.unwrap_or(u64::MAX);
         let reason = match self.cancel.requested() {
             Some(reason) => Some(reason),

@@ -16,7 +16,7 @@
 use crate::arrivals::Arrivals;
 use crate::expansion::Expansion;
 use crate::model::{Ending, Model, Next};
-use crate::observer::{Budget, Observer, Settings};
+use crate::observer::{Budget, Observer, Settings, state_words};
 use crate::origins::{Origin, Origins};
 use crate::outcome::{Halt, Outcome, Statistics, ViolationKind, Violations};
 use crate::position::Position;
@@ -34,11 +34,12 @@ pub fn breadth_first<M: Model, S: Store, O: Observer<M::Label, M::Fault>>(
     settings: &Settings,
 ) -> Outcome<M::Label, M::Fault> {
     let hidden = model.hidden_words();
+    let budget = Budget::new(settings, state_words(model));
     let mut search = BreadthFirst {
         model,
         store,
         observer,
-        budget: Budget::new(settings),
+        budget,
         position: Position::new(S::MEMO_PER_WORD, hidden),
         expansion: Expansion::new(hidden),
         layer: StateLog::new(hidden),

@@ -16,7 +16,7 @@
 use crate::expansion::Expansion;
 use crate::model::{Marks, Model, Next, ProcessSet, Processes};
 use crate::numbered_states::NumberedStates;
-use crate::observer::{Budget, Observer, Settings};
+use crate::observer::{Budget, Observer, Settings, state_words};
 use crate::outcome::Statistics;
 use crate::store::{Class, Store};
 use fabius_base::StopReason;
@@ -41,7 +41,8 @@ impl<'m, M: Model> Near<'m, M> {
         statistics: &mut Statistics,
     ) -> Option<Self> {
         let states = NumberedStates::new(model.hidden_words());
-        let mut around = Around { model, states, observer, budget: Budget::new(settings), statistics };
+        let budget = Budget::new(settings, state_words(model));
+        let mut around = Around { model, states, observer, budget, statistics };
         around.model.retrace(true);
         let laid = around.lay(path);
         around.model.retrace(false);

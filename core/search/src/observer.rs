@@ -1,5 +1,6 @@
 //! What a search is told, and whom it tells: limits, cancellation, progress.
 
+use crate::model::Model;
 use crate::outcome::{Statistics, StopAt, ViolationKind};
 use crate::snapshot::{Rejected, SearchSnapshot, SnapshotRequest};
 use fabius_base::{Cancel, Limits, StopReason};
@@ -10,6 +11,22 @@ use std::ops::ControlFlow;
 /// Steps of the model, those through transient states included, from one look at limits, observer
 /// and cancellation to the next. Well below 50 ms even if a step takes some ten microseconds.
 const STEPS_PER_LOOK: u32 = 1024;
+/// Words of states, those that a step leads to, from one look to the next: 16 MiB. Where states are large, a few of them fill the memory
+/// that is allowed, and a step takes long.
+const WORDS_PER_LOOK: usize = 1 << 22;
+
+/// Steps from one look at limits, observer and cancellation to the next, with states of this many words.
+pub(crate) fn steps_per_look(words: usize) -> u32 {
+    (WORDS_PER_LOOK / words.max(1)).clamp(1, STEPS_PER_LOOK as usize) as u32
+}
+
+/// About how many words the states of a model have: those of the initial one.
+pub(crate) fn state_words<M: Model>(model: &mut M) -> usize {
+    let mut initial = Vec::new();
+    // Where there is no initial state, nothing is searched.
+    let _ = model.initial(&mut initial);
+    initial.len()
+}
 
 /// How a search is to be run.
 #[derive(Clone, Debug, Default)]
@@ -24,7 +41,7 @@ pub struct Settings {
 
 /// Someone who watches a search.
 pub trait Observer<Label: Debug, Fault: Debug> {
-    /// Told now and then (every thousand steps or so); may stop the search.
+    /// Told now and then (every thousand steps or so, more often if states are large); may stop the search.
     fn progress(&mut self, statistics: &Statistics) -> ControlFlow<StopReason> {
         let _ = statistics;
         ControlFlow::Continue(())
@@ -107,12 +124,14 @@ pub(crate) struct Budget<'a> {
     settings: &'a Settings,
     /// Those of the settings, unless the observer changed them.
     limits: Limits,
+    steps_per_look: u32,
     steps_left: u32,
 }
 
 impl<'a> Budget<'a> {
-    pub(crate) fn new(settings: &'a Settings) -> Self {
-        Self { settings, limits: settings.limits, steps_left: 0 }
+    /// For a search of states of [about](state_words) this many words.
+    pub(crate) fn new(settings: &'a Settings, words: usize) -> Self {
+        Self { settings, limits: settings.limits, steps_per_look: steps_per_look(words), steps_left: 0 }
     }
 
     /// Those of the settings, unless the observer changed them.
@@ -163,7 +182,7 @@ impl<'a> Budget<'a> {
         store_is_full: bool,
         observer: &mut impl Observer<L, F>,
     ) -> ControlFlow<StopReason> {
-        self.steps_left = STEPS_PER_LOOK;
+        self.steps_left = self.steps_per_look;
         let memory_bytes_max = self.limits.memory_bytes_max.unwrap_or(u64::MAX);
         if let Some(reason) = self.settings.cancel.requested() {
             return ControlFlow::Break(reason);
@@ -177,5 +196,95 @@ impl<'a> Budget<'a> {
         let told = observer.progress(statistics);
         observer.change_limits(&mut self.limits);
         told
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Ending, Next};
+    use crate::outcome::Completeness;
+    use crate::store::TreeStore;
+    use crate::{breadth_first, depth_first};
+    use std::convert::Infallible;
+
+    /// States of a number and this many hidden words; each number leads to 63 others, all different.
+    #[derive(Clone)]
+    struct Counting(usize);
+
+    impl Model for Counting {
+        type Label = u32;
+        type Fault = Infallible;
+        type Cursor = u32;
+
+        fn hidden_words(&self) -> usize {
+            self.0
+        }
+
+        fn initial(&mut self, state: &mut Vec<u32>) -> Result<(), Infallible> {
+            state.clear();
+            state.resize(3 + self.0, 0);
+            Ok(())
+        }
+
+        fn begin(&mut self, _: &[u32]) -> u32 {
+            0
+        }
+
+        fn next(&mut self, state: &[u32], cursor: &mut u32, successor: &mut Vec<u32>) -> Next<u32, Infallible> {
+            *cursor += 1;
+            if *cursor == 64 || 1 << 24 < state[0] {
+                return Next::Done(Ending::Moves);
+            }
+            successor.clear();
+            successor.extend_from_slice(state);
+            successor[0] = state[0] * 64 + *cursor;
+            Next::Successor { label: Some(*cursor), transient: false, fault: None, marks: crate::model::Marks::NONE }
+        }
+    }
+
+    /// How often a search looks.
+    struct Looks(u64);
+
+    impl Observer<u32, Infallible> for Looks {
+        fn progress(&mut self, _: &Statistics) -> ControlFlow<StopReason> {
+            self.0 += 1;
+            ControlFlow::Continue(())
+        }
+    }
+
+    #[test]
+    fn a_limit_on_memory_holds_however_large_states_are() {
+        const LIMIT: u64 = 64 << 20;
+        let settings = Settings {
+            limits: Limits { memory_bytes_max: Some(LIMIT), ..Limits::default() },
+            stop_at: StopAt::Never,
+            ..Settings::default()
+        };
+        for hidden in [1 << 10, 1 << 16, 1 << 20] {
+            let mut looks = Looks(0);
+            let outcome = breadth_first(&mut Counting(hidden), &mut TreeStore::new(), &mut looks, &settings);
+            assert_eq!(outcome.completeness, Completeness::Stopped(StopReason::Memory), "{hidden}");
+            let bytes = outcome.statistics.memory_bytes;
+            assert!(bytes < LIMIT + 32 * (WORDS_PER_LOOK as u64).max(hidden as u64), "{hidden}: {bytes}");
+        }
+    }
+
+    #[test]
+    fn a_search_looks_more_often_where_states_are_large_and_not_where_they_are_small() {
+        let looks = |hidden| {
+            let limits = Limits { states_max: Some(3_000), ..Limits::default() };
+            let settings = Settings { limits, ..Settings::default() };
+            let mut looks = Looks(0);
+            let outcome = depth_first(&mut Counting(hidden), &mut TreeStore::new(), &mut looks, &settings);
+            (looks.0, outcome.statistics.transitions())
+        };
+        for (hidden, every) in [(0, 1_000), (1_000, 1_000), (100_000, 45)] {
+            let (looks, transitions) = looks(hidden);
+            assert!(
+                looks.abs_diff(transitions / every) <= 2 + transitions / every / 8,
+                "{hidden}: {looks} of {transitions}"
+            );
+        }
     }
 }

@@ -37,7 +37,7 @@ use super::stem::stem_to;
 use super::watch::Watch;
 use crate::dfs_stack::{Closed, DfsStack};
 use crate::model::{Marks, Model, Next};
-use crate::observer::{Observer, Settings};
+use crate::observer::{Observer, Settings, state_words};
 use crate::outcome::Halt;
 use crate::snapshot::{Phase, Rejection, SearchSnapshot};
 use crate::store::{Class, Inserted, Payloads, Store};
@@ -67,13 +67,14 @@ where
     S: Payloads<Sets>,
     O: Observer<M::Label, M::Fault>,
 {
+    let watch = Watch::new(observer, settings, state_words(model));
     let mut search = DfsFifo {
         stack: DfsStack::new(model, S::MEMO_PER_WORD),
         queue: Frontier::new(model.hidden_words(), order == Order::Strict),
         seed: 0,
         model,
         store,
-        watch: Watch::new(observer, settings),
+        watch,
     };
     let run = search.run();
     let memory_bytes = search.memory_bytes();

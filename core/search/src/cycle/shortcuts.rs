@@ -23,7 +23,7 @@ use super::watch::Watch;
 use crate::model::{Marks, Model, Processes};
 use crate::near::along;
 use crate::numbered_states::NumberedStates;
-use crate::observer::{Observer, Settings};
+use crate::observer::{Observer, Settings, state_words};
 use crate::outcome::Halt;
 use crate::store::{Class, Store};
 use fabius_base::StopReason;
@@ -51,10 +51,11 @@ where
     M: Processes,
     O: Observer<M::Label, M::Fault>,
 {
+    let watch = Watch::new(observer, settings, state_words(model));
     let mut search = Search {
         states: NumberedStates::new(model.hidden_words()),
         model,
-        watch: Watch::new(observer, settings),
+        watch,
         question,
         lasso: Lasso { stem: Vec::new(), cycle: Vec::new(), places: Vec::new(), accepting: Vec::new() },
         work: 0,

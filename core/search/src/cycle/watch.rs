@@ -23,9 +23,16 @@ pub(crate) struct Watch<'a, O> {
 }
 
 impl<'a, O> Watch<'a, O> {
-    pub(crate) fn new(observer: &'a mut O, settings: &'a Settings) -> Self {
+    /// For a search of states of about this many words.
+    pub(crate) fn new(observer: &'a mut O, settings: &'a Settings, words: usize) -> Self {
         let (rejected, wants_example) = (0, false);
-        Self { observer, budget: Budget::new(settings), statistics: Statistics::default(), rejected, wants_example }
+        Self {
+            observer,
+            budget: Budget::new(settings, words),
+            statistics: Statistics::default(),
+            rejected,
+            wants_example,
+        }
     }
 
     /// Arrives at the initial state, with an empty stack: counts it, and looks for it in the store.

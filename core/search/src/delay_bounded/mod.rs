@@ -23,7 +23,7 @@ pub(crate) use replay::{replay, try_replay};
 pub use sample::{Samples, Sampling, sample};
 
 use crate::model::Processes;
-use crate::observer::{Budget, Observer};
+use crate::observer::{Budget, Observer, Settings, state_words};
 use crate::outcome::Statistics;
 use crate::schedule::macro_steps::MacroStepLister;
 use crate::schedule::{MacroSteps, Scheduler, Situation, Step, covers};
@@ -163,7 +163,13 @@ pub(crate) struct Listing<'a, M: Processes> {
     pub budget: Budget<'a>,
 }
 
-impl<M: Processes> Listing<'_, M> {
+impl<'a, M: Processes> Listing<'a, M> {
+    /// Nothing is listed yet.
+    pub fn new(model: &'a mut M, settings: &'a Settings) -> Self {
+        let budget = Budget::new(settings, state_words(model));
+        Self { model, lister: MacroStepLister::new(), budget }
+    }
+
     /// Lists the macro steps of a state.
     pub fn list<O: Observer<M::Label, M::Fault>>(
         &mut self,

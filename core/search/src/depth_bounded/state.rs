@@ -5,9 +5,8 @@ use super::frontier::{Frontier, NodeId};
 use crate::delay_bounded::{DelayObserver, Listing, Origin};
 use crate::macro_stack::MacroStack;
 use crate::model::Processes;
-use crate::observer::{Budget, Settings};
+use crate::observer::Settings;
 use crate::outcome::{Halt, Outcome, Round, Statistics, Violations};
-use crate::schedule::macro_steps::MacroStepLister;
 use crate::store::{Store, TreeStore};
 use fabius_base::StopReason;
 use serde::{Deserialize, Serialize};
@@ -82,7 +81,7 @@ where
     ) -> Self {
         Self {
             stack: MacroStack::new(model, TreeStore::<u32>::MEMO_PER_WORD),
-            listing: Listing { model, lister: MacroStepLister::new(), budget: Budget::new(settings) },
+            listing: Listing::new(model, settings),
             depth: *depth,
             observer,
             store: TreeStore::default(),

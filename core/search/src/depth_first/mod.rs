@@ -18,7 +18,7 @@ pub use resumable::{DepthFirstSnapshot, resumable_depth_first};
 
 use crate::dfs_stack::DfsStack;
 use crate::model::{Ending, Marks, Model, Next};
-use crate::observer::{Budget, Observer, Settings};
+use crate::observer::{Budget, Observer, Settings, state_words};
 use crate::outcome::{Halt, Outcome, Statistics, ViolationKind, Violations};
 use crate::snapshot::{Phase, SearchSnapshot};
 use crate::store::{Class, Inserted, Store};
@@ -71,7 +71,8 @@ impl<'a, M: Model, S: Store, O: Observer<M::Label, M::Fault>> DepthFirst<'a, M, 
         transitions_max: u64,
     ) -> Self {
         let stack = DfsStack::new(model, S::MEMO_PER_WORD);
-        let (budget, violations) = (Budget::new(settings), Violations::new(settings.stop_at));
+        let budget = Budget::new(settings, state_words(model));
+        let violations = Violations::new(settings.stop_at);
         let statistics = Statistics::default();
         Self {
             model,

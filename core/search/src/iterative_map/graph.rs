@@ -22,7 +22,7 @@ use crate::cycle::{Found, Goal};
 use crate::delay_bounded::{DelayObserver, Listing, SHOWN_MACRO_STEPS_MAX, replay, scheduled};
 use crate::model::{Marks, Processes};
 use crate::numbered_states::NumberedStates;
-use crate::observer::{Budget, Settings};
+use crate::observer::Settings;
 use crate::outcome::{Halt, Run, Statistics};
 use crate::schedule::macro_steps::{MacroStepEnd, MacroStepLister};
 use crate::schedule::{MacroSteps, Scheduler};
@@ -84,7 +84,7 @@ where
     pub fn new(model: &'a mut M, scheduler: &'a D, observer: &'a mut O, settings: &'a Settings, goal: Goal) -> Self {
         let hidden = model.hidden_words();
         Self {
-            listing: Listing { model, lister: MacroStepLister::new(), budget: Budget::new(settings) },
+            listing: Listing::new(model, settings),
             scheduler,
             observer,
             goal,

@@ -22,12 +22,12 @@ use super::pool::NextWork;
 use super::store::{Access, Key, PlainKeys, SharedStore, SharedTree};
 use super::trace::{Trace, Traces};
 use super::traversals::{Part, Thread, Traversal, Traversals, Way};
-use super::watch::{self, STEPS_PER_LOOK, look_around};
+use super::watch::{self, look_around};
 use super::worker_pool::{Run, Show, Watch, WorkerPool, WorkerStatistics};
 use crate::depth_first::{DepthFirst, Extent};
 use crate::dfs_stack::{Lookup, TransientPolicy};
 use crate::model::{Marks, Model};
-use crate::observer::{Observer, Settings, tell_together};
+use crate::observer::{Observer, Settings, steps_per_look, tell_together};
 use crate::outcome::{Halt, Outcome, Statistics, StopAt, Violation, ViolationKind, Violations};
 use crate::position::Position;
 use crate::snapshot::{Phase, SearchSnapshot};
@@ -385,7 +385,7 @@ impl<M: Model> Thread<M> for Reach<'_, M> {
     #[inline]
     fn step_is_due(&mut self) -> bool {
         let left = self.steps_left.checked_sub(1);
-        self.steps_left = left.unwrap_or(STEPS_PER_LOOK);
+        self.steps_left = left.unwrap_or_default();
         left.is_none()
     }
 
@@ -393,6 +393,7 @@ impl<M: Model> Thread<M> for Reach<'_, M> {
     #[cold]
     fn look(&mut self, model: &mut M, traversal: &Traversal<M, Key>, stacks_bytes: u64) -> Run<Halt> {
         let hidden = self.aside.last().map_or(0, |start| size_of_val::<[u32]>(&start.hidden));
+        self.steps_left = steps_per_look(traversal.stack.position.state().len());
         self.stacks_bytes = stacks_bytes + (self.aside.len() * (size_of::<Start>() + hidden)) as u64;
         self.access.leave_if_asked();
         self.publish();

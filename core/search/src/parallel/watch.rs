@@ -11,9 +11,6 @@ use fabius_base::StopReason;
 use std::ops::ControlFlow;
 use std::sync::PoisonError;
 
-/// Steps from one look at limits, cancellation and the other threads to the next.
-pub(super) const STEPS_PER_LOOK: u32 = 1024;
-
 /// Whether there is a reason to stop.
 pub(super) fn look_around<T, E: From<StopReason>, K: SharedKeys, L>(
     workers: &WorkerPool<'_, T, E, K>,

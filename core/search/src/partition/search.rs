@@ -10,7 +10,7 @@ use super::{PartitionStatistics, Reached};
 use crate::arrivals::Arrivals;
 use crate::expansion::Expansion;
 use crate::model::{Marks, Model, Next};
-use crate::observer::{Budget, Observer, Settings};
+use crate::observer::{Budget, Observer, Settings, state_words};
 use crate::outcome::{Completeness, Statistics, StopAt, ViolationKind};
 use crate::position::Position;
 use crate::state_log::StateLog;
@@ -206,6 +206,7 @@ impl<'a, M: Model, S: PartStore, W: Ways, X: Exchange, O: Observer<M::Label, M::
         settings: &'a Settings,
     ) -> Self {
         let hidden = model.hidden_words();
+        let budget = Budget::new(settings, state_words(model));
         let owners = Owners::new(model, exchange.partitions());
         let outboxes = (0..exchange.partitions()).map(|_| BatchWriter::default()).collect();
         Self {
@@ -215,7 +216,7 @@ impl<'a, M: Model, S: PartStore, W: Ways, X: Exchange, O: Observer<M::Label, M::
             exchange,
             observer,
             settings,
-            budget: Budget::new(settings),
+            budget,
             position: Position::new(S::MEMO_PER_WORD, hidden),
             expansion: Expansion::new(hidden),
             layer: Layer::new(hidden),

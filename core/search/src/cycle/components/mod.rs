@@ -29,7 +29,7 @@ use super::outcome::{CycleOutcome, CycleQuestion, Fairness, Found, Goal, Run};
 use super::proviso::Proviso;
 use super::watch::Watch;
 use crate::model::{Marks, Model, Processes};
-use crate::observer::{Observer, Settings};
+use crate::observer::{Observer, Settings, state_words};
 use crate::outcome::Halt;
 use crate::snapshot::{Phase, SearchSnapshot};
 use crate::store::{Class, Payloads};
@@ -54,7 +54,7 @@ where
     O: Observer<M::Label, M::Fault>,
     P: Proviso<M>,
 {
-    let watch = Watch::new(observer, settings);
+    let watch = Watch::new(observer, settings, state_words(model));
     match fairness {
         Fairness::None => Components::<M, S, O, P, Marks>::search(model, store, watch, proviso, goal),
         Fairness::Weak => Components::<M, S, O, P, Weak>::search(model, store, watch, proviso, goal),

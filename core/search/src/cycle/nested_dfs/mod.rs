@@ -47,7 +47,7 @@ use super::proviso::Proviso;
 use super::watch::Watch;
 use crate::dfs_stack::{DfsStack, TransientPolicy};
 use crate::model::{Marks, Model, Next};
-use crate::observer::{Observer, Settings};
+use crate::observer::{Observer, Settings, state_words};
 use crate::snapshot::{Phase, Rejection};
 use crate::store::{Payloads, Store};
 use mark::Colour;
@@ -68,12 +68,13 @@ where
     O: Observer<M::Label, M::Fault>,
     P: Proviso<M>,
 {
+    let watch = Watch::new(observer, settings, state_words(model));
     let mut search = NestedDfs {
         stack: DfsStack::new(model, S::MEMO_PER_WORD),
         model,
         store,
         proviso,
-        watch: Watch::new(observer, settings),
+        watch,
         accepting: 0,
         looked_up: P::REDUCES,
     };

@@ -25,7 +25,7 @@ mod history;
 use super::outcome::{CycleQuestion, Fairness, Found, Run};
 use super::watch::Watch;
 use crate::model::{ProcessSet, Processes};
-use crate::observer::{Observer, Settings};
+use crate::observer::{Observer, Settings, state_words};
 use crate::outcome::Halt;
 use crate::store::{Class, Store};
 use fabius_base::StopReason;
@@ -81,7 +81,7 @@ where
     O: Observer<M::Label, M::Fault>,
 {
     let graph = Graph::new(model.hidden_words());
-    let (watch, open) = (Watch::new(observer, settings), VecDeque::new());
+    let (watch, open) = (Watch::new(observer, settings, state_words(model)), VecDeque::new());
     let mut search = Search {
         model,
         watch,

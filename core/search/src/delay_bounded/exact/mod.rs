@@ -38,9 +38,9 @@ use super::{DelayObserver, IterativeDelayBounding, Listing, Origin, Round, SHOWN
 use super::{is_choice, scheduled};
 use crate::checkpoint::{ByRounds, CheckpointPolicy, Unusable};
 use crate::model::{Ending, Processes};
-use crate::observer::{Budget, Settings};
+use crate::observer::Settings;
 use crate::outcome::{Halt, Outcome, Statistics, ViolationKind, Violations};
-use crate::schedule::macro_steps::{MacroStepEnd, MacroStepLister};
+use crate::schedule::macro_steps::MacroStepEnd;
 use crate::schedule::{MacroSteps, Scheduler};
 use crate::snapshot::{Phase, SearchSnapshot};
 use crate::store::{Class, Inserted, Store};
@@ -127,7 +127,7 @@ where
     ) -> Self {
         let hidden = model.hidden_words();
         Self {
-            listing: Listing { model, lister: MacroStepLister::new(), budget: Budget::new(settings) },
+            listing: Listing::new(model, settings),
             scheduler,
             observer,
             states: States::new(hidden),

@@ -4,10 +4,9 @@ use super::postponed::Postponed;
 use crate::delay_bounded::{DelayObserver, IterativeDelayBounding, Listing, Origin, Round};
 use crate::macro_stack::MacroStack;
 use crate::model::Processes;
-use crate::observer::{Budget, Settings};
+use crate::observer::Settings;
 use crate::outcome::{Halt, Outcome, Statistics, Violations};
 use crate::schedule::Scheduler;
-use crate::schedule::macro_steps::MacroStepLister;
 use crate::store::Store;
 use fabius_base::StopReason;
 use std::ops::ControlFlow;
@@ -75,7 +74,7 @@ where
         let hidden = model.hidden_words();
         Self {
             stack: MacroStack::new(model, S::MEMO_PER_WORD),
-            listing: Listing { model, lister: MacroStepLister::new(), budget: Budget::new(settings) },
+            listing: Listing::new(model, settings),
             scheduler,
             store,
             observer,

@@ -20,13 +20,14 @@ mod walk;
 
 use super::{Delay, DelayObserver, Listing, scheduled};
 use crate::model::{Ending, ProcessSet, Processes};
-use crate::observer::{Budget, Settings};
+use crate::observer::Settings;
 use crate::outcome::{Completeness, Coverage, Halt, Outcome, Round, SampleStatistics, Statistics};
 use crate::outcome::{ViolationKind, Violations};
-use crate::schedule::macro_steps::{MacroStepEnd, MacroStepLister};
+use crate::schedule::macro_steps::MacroStepEnd;
 use crate::schedule::{MacroSteps, Scheduler};
 use crate::snapshot::{Phase, SearchSnapshot};
 use crate::store::Exactness;
+use crate::store::hash::hash_words;
 use crate::toy::Random;
 use fabius_base::StopReason;
 use rustc_hash::FxHashSet;
@@ -91,7 +92,7 @@ where
     O: DelayObserver<M::Label, M::Fault>,
 {
     let mut runs = Runs {
-        listing: Listing { model, lister: MacroStepLister::new(), budget: Budget::new(settings) },
+        listing: Listing::new(model, settings),
         scheduler,
         observer,
         samples,
@@ -282,7 +283,8 @@ where
             let mut macro_steps =
                 (0..self.macro_steps.len()).filter(|&macro_step| self.macro_steps.get(macro_step).process == process);
             let first = macro_steps.find_map(|index| Some((index, self.macro_steps.target(index)?.to_vec())));
-            let is_new = seen.insert((self.macro_steps.state().to_vec(), schedule.clone()));
+            // States may be large. Two of the same hash only make runs shorter.
+            let is_new = seen.insert((hash_words(self.macro_steps.state(), 0), schedule.clone()));
             let Some((index, target)) = first.filter(|_| is_new) else { return ControlFlow::Continue(taken) };
             self.listing
                 .list(&target, &mut self.macro_steps_after, &mut self.statistics, false, self.observer)

@@ -2,9 +2,10 @@
 
 use super::{Deferred, Explorer};
 use crate::model::Model;
+use crate::observer::steps_per_look;
 use crate::parallel::pool::NextWork;
 use crate::parallel::store::SharedKeys;
-use crate::parallel::watch::{self, STEPS_PER_LOOK, look_around};
+use crate::parallel::watch::{self, look_around};
 use crate::parallel::worker_pool::Run;
 use crate::snapshot::Phase;
 use fabius_base::StopReason;
@@ -13,7 +14,7 @@ impl<M: Model, T, E: From<StopReason>, K: SharedKeys> Explorer<'_, M, T, E, K> {
     /// Tells the others what this thread did, and whether there is a reason to stop.
     #[cold]
     pub(in super::super) fn look(&mut self) -> Run<E> {
-        self.steps_left = STEPS_PER_LOOK;
+        self.steps_left = steps_per_look(self.stack.position.state().len());
         self.access.leave_if_asked();
         self.publish();
         let begun = (self.bottom, self.depth());

@@ -1,7 +1,8 @@
 //! What can be reached: states, violations, work shared by threads, limits.
 
 use super::*;
-use crate::parallel::{self, Visited, watch::STEPS_PER_LOOK};
+use crate::observer::steps_per_look;
+use crate::parallel::{self, Visited};
 use crate::store::{Inserted, VisitedSet};
 use crate::threads::tests::without_threads;
 use crate::{TreeStore, depth_first};
@@ -75,7 +76,7 @@ fn threads_go_on_where_one_stopped() {
         assert_eq!(outcome.statistics.states, ordinary(&toy), "seed {seed}");
         assert_eq!(found_wrongs(&toy, outcome), wrongs(&toy), "seed {seed}");
         went_on_alone +=
-            u32::from(threads(seed) == 1 && alone + u64::from(STEPS_PER_LOOK) < outcome.statistics.transitions());
+            u32::from(threads(seed) == 1 && alone + u64::from(steps_per_look(1)) < outcome.statistics.transitions());
         let alone = depth_first(&mut model.clone(), &mut TreeStore::new(), &mut Quiet, &settings);
         assert_eq!(outcome.statistics.matched, alone.statistics.matched, "seed {seed}");
         let counts = |outcome: &Outcome<u32, u32>| outcome.violations.iter().map(|found| found.count).sum::<u64>();
