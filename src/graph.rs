@@ -1,12 +1,12 @@
 //! `fabius graph`: the state graph of a small model, or the automata of its processes, as a picture.
 
 use crate::args::{parse_count, parse_duration, parse_size};
-use crate::render::numbers::counted;
+use crate::render::numbers::{count, counted};
 use crate::stop::Interrupts;
 use crate::{check, exit, output};
 use clap::{Args, ValueEnum};
 use fabius_analysis::state_graph::{
-    DRAWN_NODES_MAX, Grouping, STATES_MAX, StateGraph, automata, dot, mermaid, state_graph, svg,
+    DRAWN_NODES_MAX, Explored, GraphLimits, Grouping, STATES_MAX, StateGraph, automata, dot, mermaid, svg,
 };
 use fabius_base::Cancel;
 use fabius_engine::{Loaded, TOOL, VERSION};
@@ -48,21 +48,24 @@ pub struct Graph {
     pub automata: bool,
 
     /// Stop after this many states (default: 10 000).
-    #[arg(long, value_name = "STATES", value_parser = parse_count, help_heading = "Limits")]
+    #[arg(long, value_name = "STATES", value_parser = parse_count, help_heading = "GraphLimits")]
     pub max_states: Option<u64>,
 
     /// Stop when it needs more memory than this, such as 512M or 4G (default: three quarters of the available memory).
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Limits")]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "GraphLimits")]
     pub max_memory: Option<u64>,
 
     /// Time limit, such as 30 (seconds), 500ms, 10s, 5m or 1h.
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Limits")]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "GraphLimits")]
     pub timeout: Option<Duration>,
 
     /// What is printed.
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t = GraphFormat::Svg, help_heading = "Output")]
     pub format: GraphFormat,
 }
+
+/// A search may take this many tenths of the time allowed; drawing what it found takes the rest.
+const SEARCH_TENTHS: u32 = 8;
 
 /// What is printed.
 #[derive(ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
@@ -102,12 +105,14 @@ pub fn run(args: &Graph) -> u8 {
     };
     let (name, graph) = graph;
     let nodes = graph.nodes.len();
+    let code = incomplete(&graph);
     if DRAWN_NODES_MAX < nodes && matches!(args.format, GraphFormat::Svg | GraphFormat::Mermaid) {
         output::complain(&format!(
             "error: the graph has {}, and a picture of more than {DRAWN_NODES_MAX} cannot be read\nhelp: put states together with --by locations or --by VARIABLE, or write it with --format dot or json",
             counted(nodes as u64, "node")
         ));
-        return exit::FAULTY;
+        // Whether the whole graph could be drawn is not known.
+        return if code == 0 { exit::FAULTY } else { code };
     }
     let text = match args.format {
         GraphFormat::Svg => svg(&graph),
@@ -121,14 +126,19 @@ pub fn run(args: &Graph) -> u8 {
             }
         }
     };
-    let code = match graph.stopped {
-        None => 0,
-        Some(why) => {
-            output::complain(&format!("the graph is incomplete ({}): {why}", counted(graph.states as u64, "state")));
-            exit::UNDECIDED
-        }
-    };
     exit::worse(code, output::print(text.as_bytes()))
+}
+
+/// Says why the graph is a part, if it is; the exit code.
+fn incomplete(graph: &StateGraph) -> u8 {
+    let Some(why) = graph.stopped else { return 0 };
+    let states = counted(graph.states as u64, "state");
+    let of_all = match graph.left_out {
+        0 => states,
+        left_out => format!("{states} of the {} that were found", count((graph.states + left_out) as u64)),
+    };
+    output::complain(&format!("the graph is incomplete ({of_all}): {why}"));
+    exit::UNDECIDED
 }
 
 /// The graph, and the name of the model.
@@ -137,17 +147,27 @@ pub fn run(args: &Graph) -> u8 {
 /// The exit code, if there is none; why is told.
 fn made(args: &Graph, loaded: Loaded, cancel: &Cancel) -> Result<(String, StateGraph), u8> {
     let grouping = Grouping::read(args.by.as_deref());
-    let _memory = memory::Watch::start(args.max_memory.unwrap_or_else(memory::default_bytes), cancel);
+    let memory_bytes_max = args.max_memory.unwrap_or_else(memory::default_bytes);
+    let _memory = memory::Watch::start(memory_bytes_max, cancel);
     let states_max = args.max_states.map_or(STATES_MAX, |states| usize::try_from(states).unwrap_or(usize::MAX));
-    let (asked, of_automata) = (cancel.clone(), args.automata);
-    let done = fabius_supervise::run(cancel, &Voice::default(), 1, move |result| {
+    let limits = GraphLimits { states_max, memory_bytes_max: Some(memory_bytes_max) };
+    // What was found when the time is up has to be drawn, too.
+    let search = cancel.part();
+    let _search_timer = Timer::start(args.timeout.map(|time| time / 10 * SEARCH_TENTHS), &search);
+    let (asked, of_automata, voice) = (cancel.clone(), args.automata, Voice::default());
+    let speaker = voice.clone();
+    let done = fabius_supervise::run(cancel, &voice, 1, move |result| {
         let Some(program) = loaded.checkable().and_then(|_| loaded.as_written()) else {
             let _ = result.send(Err(String::new()));
             return;
         };
         let graph = match of_automata {
             true => Ok(automata(&program, &|span| loaded.line_of(span))),
-            false => state_graph(&program, &grouping, states_max, &|span| loaded.line_of(span), &asked),
+            false => Explored::of(&program, limits, &|span| loaded.line_of(span), &search).and_then(|mut explored| {
+                // What was found is drawn in bounded time, and is not left alone.
+                speaker.take();
+                explored.graph(&grouping, &asked)
+            }),
         };
         let _ = result.send(graph.map(|graph| (loaded.name.clone(), graph.readable())));
     });

@@ -71,3 +71,21 @@ fn limits_are_obeyed_and_told_and_nonsense_is_refused() {
     run(&["models/peterson.pml", "--automata", "--by", "turn"]).expect(3);
     run(&["models/peterson.pml", "--timeout", "0"]).expect(2);
 }
+
+#[test]
+fn a_stop_gives_what_was_found() {
+    const COUNTERS: &str = "int a, b; active proctype A() { do :: a++ od } active proctype B() { do :: b++ od }";
+    let within =
+        |flags: &[&str]| tool::on("graph", COUNTERS, &[&["--max-states", "10M", "--max-memory", "2M"], flags].concat());
+    let part = within(&["--format", "json"]).expect(2);
+    assert!(part.err.contains("states): memory ran out"), "{}", part.err);
+    let graph = json(&part);
+    assert!(graph["nodes"].as_array().is_some_and(|nodes| (100..10_000).contains(&nodes.len())), "{}", part.err);
+    // What is wrong with a picture of a part is not that the input is faulty.
+    let picture = within(&[]).expect(2);
+    assert!(
+        picture.err.contains("states): memory ran out") && picture.err.contains("cannot be read"),
+        "{}",
+        picture.err
+    );
+}

@@ -8,7 +8,9 @@ use super::{Notice, Session};
 use super::{costs, mutants};
 use fabius_analysis::Line;
 use fabius_analysis::cost::Costs;
-use fabius_analysis::state_graph::{DRAWN_NODES_MAX, Grouping, STATES_MAX, StateGraph, automata, state_graph, svg};
+use fabius_analysis::state_graph::{
+    DRAWN_NODES_MAX, GraphLimits, Grouping, STATES_MAX, StateGraph, automata, state_graph, svg,
+};
 use fabius_analysis::stuck::{NotAsked, Stuck, StuckRequest, stuck};
 use fabius_base::{Cancel, Limits};
 use fabius_engine::contexts::{ContextsReport, ContextsRequest, NotJudged, contexts};
@@ -135,7 +137,7 @@ fn draw(job: &Job, grouping: Option<&Grouping>, cancel: &Cancel) -> Answer {
     let line_of = |span| loaded.line_of(span);
     let graph = match grouping {
         None => Ok(automata(&program, &line_of)),
-        Some(grouping) => state_graph(&program, grouping, STATES_MAX, &line_of, cancel),
+        Some(grouping) => state_graph(&program, grouping, GraphLimits::states(STATES_MAX), &line_of, cancel),
     };
     match graph.map(StateGraph::readable) {
         Err(why) => Answer::Refused(why),

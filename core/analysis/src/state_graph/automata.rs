@@ -1,6 +1,7 @@
 //! The automata of process types.
 
-use super::{Edge, Node, StateGraph, place};
+use super::labels::place;
+use super::{Edge, Node, StateGraph};
 use fabius_base::Span;
 use fabius_program::lossy::lost_send;
 use fabius_program::{Process, Program};

@@ -1,6 +1,6 @@
 //! The graph against the searches, which find states with another interpreter, and against what it is by definition.
 
-use super::{Grouping, StateGraph, WalkableGraph, state_graph, visible};
+use super::{Explored, GraphLimits, Grouping, StateGraph, WalkableGraph, state_graph, visible};
 use fabius_base::Cancel;
 use fabius_program::Program;
 use fabius_testkit::generate::{self, small};
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 const STATES_MAX: usize = 3_000;
 
 fn graph(program: &Program, grouping: &Grouping, states_max: usize) -> StateGraph {
-    state_graph(program, grouping, states_max, &|_| Some(1), &Cancel::new()).expect("it begins")
+    state_graph(program, grouping, GraphLimits::states(states_max), &|_| Some(1), &Cancel::new()).expect("it begins")
 }
 
 fn model(seed: u64) -> String {
@@ -155,11 +155,51 @@ fn what_a_limit_cuts_off_is_marked() {
     assert_eq!(part.nodes.iter().filter(|node| node.open).count(), 1);
     let cancel = Cancel::new();
     cancel.cancel();
-    let stopped = state_graph(&program, &Grouping::States, 10, &|_| None, &cancel).expect("it begins");
+    let stopped =
+        state_graph(&program, &Grouping::States, GraphLimits::states(10), &|_| None, &cancel).expect("it begins");
     assert_eq!((stopped.nodes.len(), stopped.stopped), (1, Some("it was interrupted")));
     let unknown = Grouping::Values(vec!["y".to_owned()]);
-    let refused = state_graph(&program, &unknown, 10, &|_| None, &Cancel::new());
+    let refused = state_graph(&program, &unknown, GraphLimits::states(10), &|_| None, &Cancel::new());
     assert!(refused.is_err_and(|why| why.contains("no variable is called `y` in any state; there are x")));
+}
+
+#[test]
+fn a_graph_stays_within_its_memory() {
+    let program = program("short x; active proctype P() { do :: x++ od }", Options::NONE).expect("a model");
+    let within = |bytes| {
+        let limits = GraphLimits { states_max: 10_000, memory_bytes_max: Some(bytes) };
+        state_graph(&program, &Grouping::States, limits, &|_| None, &Cancel::new()).expect("it begins")
+    };
+    let (some, more) = (within(1 << 20), within(2 << 20));
+    assert_eq!((some.stopped, more.stopped), (Some("memory ran out"), Some("memory ran out")));
+    assert!(100 < some.states && some.states * 3 / 2 < more.states && more.states < 2_000, "{}", more.states);
+    assert_eq!(some.nodes.iter().filter(|node| node.open).count(), 1);
+}
+
+/// What is left out of a graph is marked where it would go on, and the run to the error stays.
+#[test]
+fn a_part_of_what_was_explored_keeps_the_run_to_the_error() {
+    let mut compared = 0;
+    for seed in 1..=150 {
+        let Some(program) = program(&model(seed), Options::NONE) else { continue };
+        let limits = GraphLimits::states(STATES_MAX / 4);
+        let mut explored = Explored::of(&program, limits, &|_| Some(1), &Cancel::new()).expect("it begins");
+        let whole = explored.graph(&Grouping::States, &Cancel::new()).expect("a graph");
+        explored.cut(whole.nodes.len() / 2);
+        let part = explored.graph(&Grouping::States, &Cancel::new()).expect("a graph");
+        assert_eq!(part.states + part.left_out, whole.states, "seed {seed}");
+        let run = |graph: &StateGraph| -> Vec<Vec<String>> {
+            graph.edges.iter().filter(|edge| edge.on_run).map(|edge| edge.steps.clone()).collect()
+        };
+        assert_eq!(run(&part).len(), run(&whole).len(), "seed {seed}");
+        if part.edges.len() < whole.edges.len() {
+            assert!(part.nodes.iter().any(|node| node.open), "seed {seed}");
+            compared += 1;
+        }
+        let steps = |graph: &StateGraph| graph.edges.iter().map(|edge| edge.steps.len()).sum::<usize>();
+        assert!(part.nodes.len() <= whole.nodes.len() && steps(&part) <= steps(&whole), "seed {seed}");
+    }
+    assert!(60 < compared, "{compared}");
 }
 
 /// The distances of all states from the first one, by going through the edges again and again.

@@ -1,6 +1,6 @@
 //! A state graph of which it is known which state each node is, and how one gets there.
 
-use super::{Explored, Grouping, StateGraph, explore, grouped};
+use super::{Explored, GraphLimits, Grouping, StateGraph};
 use fabius_base::{Cancel, Span};
 use fabius_program::{Move, Program};
 use fabius_witness::{State, settled};
@@ -29,18 +29,16 @@ impl WalkableGraph {
         line_of: &dyn Fn(Span) -> Option<u32>,
         cancel: &Cancel,
     ) -> Result<Self, String> {
-        let explored = explore(program, states_max, line_of, cancel)?;
-        let graph = grouped(program, &explored, &Grouping::States, line_of)?.readable();
-        let Explored { states, edges, parents, .. } = explored;
-        let mut found = Self { graph, distances: Vec::new(), nodes: HashMap::new(), before: vec![None; states.len()] };
+        let mut explored = Explored::of(program, GraphLimits::states(states_max), line_of, cancel)?;
+        let graph = explored.graph(&Grouping::States, &Cancel::new())?.readable();
+        let Explored { numbers: nodes, edges, parents, .. } = explored;
+        let mut found = Self { graph, distances: Vec::new(), nodes, before: vec![None; parents.len()] };
         for (at, parent) in parents.into_iter().enumerate() {
             found.before[at] = parent.map(|edge| (edges[edge].from, edges[edge].taken));
             // A node comes after the one before it on a shortest run.
             let distance = found.before[at].map_or(0, |(from, _)| found.distances[from] + 1);
             found.distances.push(distance);
         }
-        let is_state = states.iter().enumerate().filter(|(_, (_, node))| node.states == 1);
-        found.nodes = is_state.map(|(at, (state, _))| (state.visible(program), at)).collect();
         Ok(found)
     }
 
