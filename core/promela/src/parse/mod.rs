@@ -62,6 +62,8 @@ struct Parser<'a> {
     last_error: Option<Span>,
     /// Braces that were found to be unclosed where a new unit began: their `}` may still come.
     unclosed_braces: u32,
+    /// The text was not read to its end: what is missing there is nobody's fault.
+    is_cut: bool,
     /// Names at the top level that were complained about.
     complained: Vec<Symbol>,
     /// Reading `trace` or `notrace`, where only events are allowed.
@@ -95,6 +97,7 @@ pub(crate) fn parse(
         open: Vec::new(),
         last_error: None,
         unclosed_braces: 0,
+        is_cut: false,
         complained: Vec::new(),
         in_trace: false,
         model: ast::Model::default(),
@@ -167,6 +170,9 @@ impl Parser<'_> {
 
     /// Records a finding, unless there are too many already.
     fn tell(&mut self, finding: Finding) {
+        if self.is_cut {
+            return;
+        }
         let count = self.findings.len() - self.findings_before;
         if count < FINDINGS_MAX {
             self.findings.push(finding);
@@ -190,7 +196,9 @@ impl Parser<'_> {
                 }
                 Trouble::TooManyInlined(span) => {
                     let headline = "inline calls expand to more text than any model needs";
-                    Finding::new(Code::ExpansionTooLarge, headline).at(span, "the rest was not read")
+                    self.tell(Finding::new(Code::ExpansionTooLarge, headline).at(span, "the rest was not read"));
+                    self.is_cut = true;
+                    return;
                 }
                 Trouble::ArgumentIsParameter(token, parameter) => {
                     let (argument, parameter) = (self.text(token.symbol), self.text(parameter));
