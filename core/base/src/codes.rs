@@ -77,7 +77,7 @@ codes! {
     MisplacedBreak = "F0403", Error, "`break` outside a loop";
     LabelMisplaced = "F0404", Error, "misplaced label";
     BadElse = "F0405", Error, "more than one `else`";
-    DubiousElse = "F0406", Warning, "`else` beside a send or a receive";
+    DubiousElse = "F0406", Warning, "`else` beside a send, a receive or a test of a channel";
     EmptySequence = "F0407", Error, "empty sequence";
     NotInDStep = "F0408", Warning, "no effect inside a `d_step`";
     NotAllowedHere = "F0409", Error, "not allowed here";

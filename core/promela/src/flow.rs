@@ -404,14 +404,13 @@ impl Flow {
             let option = options.remove(index);
             options.push(option);
         }
-        let io = options.iter().any(|option| labels::touches_channel(&self.el(self.first(*option)).node));
+        let firsts: Vec<El> = options.iter().map(|option| self.first(*option)).collect();
+        let io = firsts.iter().any(|first| labels::touches_channel(&self.el(*first).node));
         let last = self.first(options[options.len() - 1]);
         if io && matches!(self.el(last).node, Node::Else) {
             self.el_mut(last).beside_io = true;
-            let mut finding = Finding::new(Code::DubiousElse, "`else` stands beside a send or a receive")
-                .at(self.el(last).head.span, "taken whenever no message can be sent or received right now")
-                .note("whether a send or a receive can be executed may change at any moment")
-                .help("use `timeout`, `full(…)` or `empty(…)` if you mean something else");
+            let moves = firsts.iter().any(|first| labels::moves_message(&self.el(*first).node));
+            let mut finding = reports::dubious_else(self.el(last).head.span, moves);
             if self.exclusive {
                 finding.severity = fabius_base::Severity::Error;
                 finding = finding.note("it cannot be combined with `xr` or `xs`");

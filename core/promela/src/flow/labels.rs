@@ -27,6 +27,11 @@ pub(super) fn touches_channel(node: &Node) -> bool {
     }
 }
 
+/// Whether it is a send or a receive.
+pub(super) fn moves_message(node: &Node) -> bool {
+    matches!(node, Node::Action(Action::Send(_) | Action::Receive(_)))
+}
+
 fn tests_channel(expr: &Expr) -> bool {
     match expr {
         Expr::Test(..) => true,

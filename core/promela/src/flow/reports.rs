@@ -41,3 +41,18 @@ impl Reports {
         std::mem::take(self).list
     }
 }
+
+/// Says that `else` depends on channels: on a send or a receive beside it, or only on tests of channels.
+pub(super) fn dubious_else(span: Span, beside_message: bool) -> Finding {
+    if beside_message {
+        return Finding::new(Code::DubiousElse, "`else` stands beside a send or a receive")
+            .at(span, "taken when no option beside it can be executed: none of their messages can be sent or received right now")
+            .note("whether a send or a receive can be executed may change at any moment")
+            .help("write `timeout`, or a test such as `full(…)` or `empty(…)`, in place of `else` if you mean something else");
+    }
+    Finding::new(Code::DubiousElse, "`else` stands beside a test of a channel")
+        .at(span, "taken when no option beside it can be executed, with the messages that are in the channels right now")
+        .note("what `full`, `nfull`, `empty` and `nempty` say may change at any moment")
+        .note("Spin warns of these as of sends and receives; it lets `len(…)` and `…?[…]` pass")
+        .help("leave it if that is what you mean; write `timeout` in place of `else` to wait until nothing else can happen")
+}

@@ -205,6 +205,16 @@ fn steps_are_checked_where_they_stand() {
     refused("init { atomic { l: «skip»; skip } }", "F0404");
     refused("init { if :: else -> skip :: «else» -> skip fi }", "F0405");
     refused("chan c = [1] of { byte }; init { if :: c?_ :: «else» fi }", "F0406");
+    for first in ["c?_", "c!1", "c?<_>"] {
+        let finding = refused(&format!("chan c = [1] of {{ byte }}; init {{ if :: {first} :: «else» fi }}"), "F0406");
+        assert!(finding.headline.contains("a send or a receive"), "{finding:?}");
+    }
+    for first in ["full(c)", "nfull(c)", "empty(c)", "nempty(c)", "1 == 1 && full(c)"] {
+        let text = format!("chan c = [1] of {{ byte }}; byte m; init {{ if :: {first} :: m == 2 :: «else» fi }}");
+        let finding = refused(&text, "F0406");
+        assert!(finding.headline.contains("a test of a channel"), "{finding:?}");
+        assert!(!format!("{finding:?}").contains("can be sent"), "{finding:?}");
+    }
     let finding = refused("chan q = [1] of { byte }; active proctype P() { q?«_pid» }", "F0309");
     assert!(finding.help.iter().any(|help| help.contains("eval(_pid)")), "{finding:?}");
     refused("byte x; never { «x = 1» } init { skip }", "F0409");
