@@ -11,7 +11,7 @@ use fabius_analysis::cost::{Cost, Costs, Part, Stop, costs};
 use fabius_base::Cancel;
 use fabius_engine::{Loaded, TOOL, VERSION};
 use fabius_mutation::report::in_one_line;
-use fabius_supervise::{Timer, memory};
+use fabius_supervise::{Timer, Unfinished, memory};
 use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -127,11 +127,14 @@ pub fn run(args: &CostFlags) -> u8 {
     let done = asked::until_stopped(&cancel, loaded, move |loaded, cancel, _| costs(loaded, limits, &search, cancel));
     match done {
         Ok((loaded, Some(found))) => tell(args, &loaded, &found),
-        Ok((_, None)) if cancel.requested().is_none() => exit::FAULTY,
-        Ok((_, None)) => {
-            output::complain("error: not known: it was stopped before the states were compared");
-            exit::UNDECIDED
-        }
+        Ok((_, None)) => match cancel.requested() {
+            None => exit::FAULTY,
+            Some(why) => {
+                let why = Unfinished::Abandoned(why).sentence();
+                output::complain(&format!("error: not known: {why} before the states were compared"));
+                exit::UNDECIDED
+            }
+        },
         Err(code) => code,
     }
 }
