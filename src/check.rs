@@ -192,8 +192,8 @@ impl Job {
             }
         }
         let settings = &settings;
-        // A search counts what it holds, and not what it takes for a moment.
-        let allowed = settings.limits.memory_bytes_max.map(|bytes| bytes.saturating_add(BESIDE_SEARCH_BYTES));
+        // A search counts what it holds, and not what it takes for a moment: that counts where somebody set the limit.
+        let allowed = args.question.max_memory.map(|bytes| bytes.saturating_add(BESIDE_SEARCH_BYTES));
         let _memory = allowed.map(|bytes| memory::Watch::start(bytes, cancel));
         reporter.loaded(&loaded);
         so_far.loaded(&loaded, settings);
