@@ -48,15 +48,15 @@ pub struct Graph {
     pub automata: bool,
 
     /// Stop after this many states (default: 10 000).
-    #[arg(long, value_name = "STATES", value_parser = parse_count, help_heading = "GraphLimits")]
+    #[arg(long, value_name = "STATES", value_parser = parse_count, help_heading = "Limits")]
     pub max_states: Option<u64>,
 
     /// Stop when it needs more memory than this, such as 512M or 4G (default: three quarters of the available memory).
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "GraphLimits")]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Limits")]
     pub max_memory: Option<u64>,
 
     /// Time limit, such as 30 (seconds), 500ms, 10s, 5m or 1h.
-    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "GraphLimits")]
+    #[arg(long, value_name = "TIME", value_parser = parse_duration, help_heading = "Limits")]
     pub timeout: Option<Duration>,
 
     /// What is printed.
