@@ -38,6 +38,8 @@ const LEFT_OUT_OF_WHOLE_MIN_PERCENT: u64 = 90;
 const WHOLE_PER_TRIED: u64 = 2;
 /// … and this many of them are looked at.
 const WHOLE_DRAWN: u64 = 300;
+/// States are drawn until they have this many words together: 16 MiB.
+const DRAWN_WORDS_MAX: usize = 1 << 22;
 
 /// A reduction that is tried from time to time.
 pub struct Trials<'a> {
@@ -153,14 +155,19 @@ impl Trials<'_> {
     }
 }
 
-/// Some of the states that a search has stored; the same ones for the same search.
+/// Some of the states that a search has stored, fewer where they are large; the same ones for the same search.
 pub fn drawn(store: &impl VisitedSet, count: u64) -> Vec<Vec<u32>> {
-    let words = |drawn| {
-        let mut words = Vec::new();
+    let (mut states, mut left, mut words) = (Vec::new(), DRAWN_WORDS_MAX, Vec::new());
+    for drawn in store.draw(count, SEED) {
         store.words_of(drawn, &mut words);
-        words
-    };
-    store.draw(count, SEED).into_iter().map(words).collect()
+        // A copy has no more room than it needs.
+        states.push(words.clone());
+        match left.checked_sub(words.len()) {
+            Some(fewer) => left = fewer,
+            None => break,
+        }
+    }
+    states
 }
 
 /// Ends a trial in time.
@@ -220,5 +227,26 @@ impl<O: Observer<Move, Fault>> Observer<Move, Fault> for Trying<'_, '_, O> {
 
     fn key(&mut self, kind: &ViolationKind<Fault>, label: Option<&Move>, state: &[u32]) -> u64 {
         self.observer.key(kind, label, state)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fabius_search::store::Inserted;
+
+    #[test]
+    fn fewer_states_are_drawn_where_they_are_large() {
+        for (words, expected) in [(1 << 4, 40), (1 << 20, 5)] {
+            let mut store = TreeStore::new();
+            for number in 0..40 {
+                let mut state = vec![0; words];
+                state[3] = number;
+                assert_eq!(store.insert_words(&state), Inserted::New);
+            }
+            let states = drawn(&store, 40);
+            assert_eq!(states.len(), expected);
+            assert!(states.iter().all(|state| state.len() == words && state.capacity() == words));
+        }
     }
 }
