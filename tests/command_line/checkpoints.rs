@@ -31,13 +31,10 @@ fn model(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("models/families").join(name).display().to_string()
 }
 
-/// Checks safety, if the flags name no other property; the exit code and the report.
-fn check(flags: &[&str]) -> (i32, Value) {
+/// The exit code and the report of a check.
+pub(super) fn report(flags: &[&str]) -> (i32, Value) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fabius"));
     command.env("FABIUS_CACHE", "off").args(["check", "--json"]).args(flags);
-    if !flags.contains(&"--property") {
-        command.args(["--property", "safety"]);
-    }
     let output = command.stdin(Stdio::null()).output().expect("the binary runs");
     let report = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
     let code = output.status.code().unwrap_or(-1);
@@ -45,8 +42,15 @@ fn check(flags: &[&str]) -> (i32, Value) {
     (code, report)
 }
 
-/// Checks with a limit that grows by `step` states, until there is a verdict; says how often it was interrupted.
-fn in_pieces(flags: &[&str], file: &str, step: u64) -> (i32, Value, u32) {
+/// The same of a check of safety, if the flags name no property.
+fn check(flags: &[&str]) -> (i32, Value) {
+    let property = if flags.contains(&"--property") { &[][..] } else { &["--property", "safety"] };
+    report(&[flags, property].concat())
+}
+
+/// Checks with a limit that grows by `step` states, until there is a verdict; says how often it was interrupted, and tells of each time
+/// the report and the limit.
+pub(super) fn in_pieces(flags: &[&str], file: &str, step: u64, interrupted: impl Fn(&Value, u64)) -> (i32, Value, u32) {
     let (mut limit, mut stops) = (step, 0);
     loop {
         let max = limit.to_string();
@@ -58,6 +62,7 @@ fn in_pieces(flags: &[&str], file: &str, step: u64) -> (i32, Value, u32) {
         if code != 2 {
             return (code, report, stops);
         }
+        interrupted(&report, limit);
         stops += 1;
         limit += step;
         assert!(stops < 100, "no end: {report}");
@@ -67,7 +72,7 @@ fn in_pieces(flags: &[&str], file: &str, step: u64) -> (i32, Value, u32) {
 fn same(flags: &[&str], step: u64) {
     let scratch = Scratch::new(&format!("same-{step}"));
     let (code, whole) = check(flags);
-    let (resumed_code, resumed, stops) = in_pieces(flags, &scratch.path("search"), step);
+    let (resumed_code, resumed, stops) = in_pieces(flags, &scratch.path("search"), step, |_, _| ());
     assert!(stops > 1, "{flags:?} was not interrupted");
     assert_eq!(resumed_code, code, "{resumed}");
     let (one, other) = (&resumed["properties"][0], &whole["properties"][0]);

@@ -1,47 +1,13 @@
 //! A depth-first search that is kept in a file and resumed by another run of the binary: the same verdict, states and counterexample as of
 //! one that was not interrupted, and a refusal where that cannot be.
 
+use super::checkpoints::{in_pieces, report as check};
 use fabius_testkit::scratch::Scratch;
 use serde_json::Value;
 use std::path::Path;
-use std::process::{Command, Stdio};
 
 fn model(name: &str) -> String {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("models").join(name).display().to_string()
-}
-
-/// The exit code and the report of a check.
-fn check(flags: &[&str]) -> (i32, Value) {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_fabius"));
-    command.env("FABIUS_CACHE", "off").args(["check", "--json"]).args(flags);
-    let output = command.stdin(Stdio::null()).output().expect("the binary runs");
-    let report = serde_json::from_slice(&output.stdout).unwrap_or(Value::Null);
-    let code = output.status.code().unwrap_or(-1);
-    assert!((0..4).contains(&code), "{code}: {}", String::from_utf8_lossy(&output.stderr));
-    (code, report)
-}
-
-/// Checks with a limit that grows by `step` states, until there is a verdict; says how often it was interrupted.
-fn in_pieces(flags: &[&str], file: &str, step: u64) -> (i32, Value, u32) {
-    let (mut limit, mut stops) = (step, 0);
-    loop {
-        let max = limit.to_string();
-        let mut all = [flags, &["--max-states", &max, "--checkpoint", file]].concat();
-        if stops > 0 {
-            all.extend(["--resume", file]);
-        }
-        let (code, report) = check(&all);
-        if code != 2 {
-            return (code, report, stops);
-        }
-        let property = &report["properties"][0];
-        assert_eq!(property["states"], limit, "{report}");
-        let reason = property["reason"].as_str().unwrap_or_default();
-        assert!(reason.ends_with(&format!("; resume with `--resume {file}`")), "{reason}");
-        stops += 1;
-        limit += step;
-        assert!(stops < 100, "no end: {report}");
-    }
 }
 
 fn same(flags: &[&str], step: u64) -> Value {
@@ -50,7 +16,12 @@ fn same(flags: &[&str], step: u64) -> Value {
     let flags = [flags, &["--property", "safety"]].concat();
     let strict = if flags.contains(&"--search") { &[][..] } else { &["--search", "dfs"] };
     let (code, whole) = check(&[&flags[..], strict].concat());
-    let (resumed_code, resumed, stops) = in_pieces(&flags, &file, step);
+    let (resumed_code, resumed, stops) = in_pieces(&flags, &file, step, |report, limit| {
+        let property = &report["properties"][0];
+        assert_eq!(property["states"], limit, "{report}");
+        let reason = property["reason"].as_str().unwrap_or_default();
+        assert!(reason.ends_with(&format!("; resume with `--resume {file}`")), "{reason}");
+    });
     assert!(stops > 1, "{flags:?} was not interrupted");
     assert_eq!(resumed_code, code, "{resumed}");
     let (one, other) = (&resumed["properties"][0], &whole["properties"][0]);
