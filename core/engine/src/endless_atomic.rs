@@ -5,25 +5,22 @@
 //! goes down such a run to its limit of depth.
 
 use crate::liveness::CycleFound;
-use crate::task::Job;
 use fabius_base::StopReason;
 use fabius_model::SearchedMachine;
-use fabius_observe::{CheckContext, EngineObserver, Goal};
+use fabius_observe::{CheckContext, EngineObserver, Goal, Task};
 use fabius_program::facts::atomic_sequences_terminate;
-use fabius_program::{EdgeId, Move, Watch};
+use fabius_program::{EdgeId, Move};
 use fabius_search::cycle::{Found, Order, TransientCycles, dfs_fifo};
 use fabius_search::{Completeness, Model, Settings, StopAt, TreeStore, parallel};
 use fabius_task::settings::ThreadCount;
-use std::sync::Arc;
 
 /// The random order of the threads' successors starts from this; the same for every run.
 const SEED: u64 = 0;
 
 /// Changes what a search for infinite runs came to, where a run that stays in atomic sequences for ever takes away what it rests on: a
-/// violation whose loop is such a run, or a proof. Returns where the loop is, which is in the program of the machine for a violation, and in
-/// that of the job for a proof.
+/// violation whose loop is such a run, or a proof. Returns an edge of the loop. The task is that of the search, which searched the machine.
 pub(crate) fn take_back(
-    job: Job<'_>,
+    task: &Task<'_>,
     machine: &mut SearchedMachine,
     outcome: &mut CycleFound,
     threads: ThreadCount,
@@ -32,8 +29,8 @@ pub(crate) fn take_back(
     let edge = match outcome.first() {
         Some(Found::Lasso { stem, cycle }) => loop_within(machine, stem, cycle)?,
         Some(Found::Fault { .. }) => return None,
-        None if outcome.proves_absence() && !atomic_sequences_terminate(job.program) => {
-            match find(job, threads, context) {
+        None if outcome.proves_absence() && !atomic_sequences_terminate(task.program) => {
+            match find(task, machine, threads, context) {
                 Ok(edge) => edge?,
                 Err(stopped) => {
                     outcome.completeness = Completeness::Stopped(stopped);
@@ -65,17 +62,20 @@ fn loop_within(machine: &mut SearchedMachine, stem: &[Move], cycle: &[Move]) -> 
     Some(last.edge)
 }
 
-/// Looks for a run that stays in atomic sequences for ever: an edge that it takes.
+/// Looks for a run of the machine that stays in atomic sequences for ever: an edge that it takes. Where a claim has come to an end, nothing
+/// that follows matters, and the machine does not go on.
 ///
 /// # Errors
 /// What stopped the search.
-fn find(job: Job<'_>, threads: ThreadCount, context: &mut CheckContext<'_>) -> Result<Option<EdgeId>, StopReason> {
-    // The machine of the question can run the program, with a claim on top.
-    let Ok(machine) = SearchedMachine::infinite(Arc::clone(job.program), Watch::NOTHING) else { return Ok(None) };
-    let settings = Settings { limits: job.settings.limits, stop_at: StopAt::First, cancel: context.cancel.clone() };
-    let task = job.task();
-    let mut observer = EngineObserver::new(&task, context, Goal::Violation, machine.places(), None);
-    let mut model = TransientCycles::new(machine);
+fn find(
+    task: &Task<'_>,
+    machine: &SearchedMachine,
+    threads: ThreadCount,
+    context: &mut CheckContext<'_>,
+) -> Result<Option<EdgeId>, StopReason> {
+    let settings = Settings { limits: task.settings.limits, stop_at: StopAt::First, cancel: context.cancel.clone() };
+    let mut observer = EngineObserver::new(task, context, Goal::Violation, machine.places(), None);
+    let mut model = TransientCycles::new(machine.clone());
     let outcome = match threads.together() {
         Some((count, _)) => {
             let mut models = vec![model; count];

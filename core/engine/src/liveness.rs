@@ -89,7 +89,7 @@ pub(crate) fn searched(
     let mut reduction = reduction(&query, settings);
     let Explored { mut outcome, store_bytes, audited, states_before } =
         explore_reduced(&task, &query, threads, (&mut machine, &mut reduction), context);
-    let atomic_loop = endless_atomic::take_back(job, &mut machine, &mut outcome, threads, context);
+    let atomic_loop = endless_atomic::take_back(&task, &mut machine, &mut outcome, threads, context);
     let seconds = ((context.now)() - began).as_secs_f64();
     let report = PropertyReport {
         reduction: reduction_words(&reduction),
@@ -107,13 +107,18 @@ pub(crate) fn searched(
 }
 
 /// What a search came to, in words; with an edge of an atomic sequence that may never end, if that takes away what it rests on.
-pub(crate) fn about(query: &LivenessQuery, outcome: &CycleFound, job: Job<'_>, atomic_loop: Option<EdgeId>) -> Reason {
+pub(crate) fn about(
+    query: &LivenessQuery,
+    outcome: &CycleFound,
+    Job { loaded, settings, .. }: Job<'_>,
+    atomic_loop: Option<EdgeId>,
+) -> Reason {
     match atomic_loop {
         Some(edge) => {
-            let line = job.loaded.map.position(query.program.span_of(edge)).line;
-            verdict::cycles_but_for_atomic(query, outcome, job.settings, line)
+            let line = loaded.map.position(query.program.span_of(edge)).line;
+            verdict::cycles_but_for_atomic(query, outcome, settings, line)
         }
-        None => verdict::cycles(query, outcome, job.settings),
+        None => verdict::cycles(query, outcome, settings),
     }
 }
 

@@ -90,7 +90,7 @@ pub(crate) fn check_cycles(job: Job<'_>, processes: usize, context: &mut CheckCo
             .with("what counts as progress", format!("{:?}", settings.progress))
             .with(PROCESSES, processes)
     });
-    let (asked, job) = (job, job.over(&query.program));
+    let job = job.over(&query.program);
     let part = Part::of(loaded, settings).map(|part| part.about_infinite_runs(planned, settings));
     let by = match Searched::by(job, machine.places(), part, processes, &kept, context) {
         Ok(by) => by,
@@ -108,7 +108,7 @@ pub(crate) fn check_cycles(job: Job<'_>, processes: usize, context: &mut CheckCo
     let Some(mut outcome) = reached.into_cycle_outcome(&mut machine, query.goal) else {
         return NotTold::no_path(statistics).report(planned, "map", seconds, workers, checkpoint);
     };
-    let atomic_loop = take_back(asked, &mut machine, &mut outcome, settings.threads, context);
+    let atomic_loop = take_back(&job.task(), &mut machine, &mut outcome, settings.threads, context);
     let reason = about(&query, &outcome, job, atomic_loop);
     let reason = limited(reason, outcome.completeness, memory_limit);
     let reason = checkpoint.named(reason, outcome.completeness);

@@ -1,10 +1,10 @@
 //! The search from a state that a person has reached, with some processes held back.
 
+use crate::endless_atomic::take_back;
 use crate::shortest::shortest;
 use fabius_counterexample::{Counterexample, ErrorKind, ExplorationTarget, Found, confirm};
 use fabius_model::SearchedMachine;
 use fabius_observe::{CheckContext, EngineObserver, Goal, Task};
-use fabius_program::facts::atomic_sequences_terminate;
 use fabius_program::{Move, Watch};
 use fabius_search::{self as search, Completeness, ProcessSet, StopAt, TreeStore};
 use fabius_task::load::Loaded;
@@ -115,12 +115,12 @@ fn infinite(
     let mut machine = machine.beginning_after(path, held).ok_or(IMPOSSIBLE)?;
     let places = machine.places();
     let explored = crate::liveness::explore(task, &query, task.settings.threads, (&mut machine, places), context);
-    let outcome = explored.outcome;
+    let mut outcome = explored.outcome;
+    let atomic_loop = take_back(task, &mut machine, &mut outcome, task.settings.threads, context);
+    let line = |edge| task.loaded.map.position(target.program.span_of(edge)).line;
     let (statistics, completeness) = (outcome.statistics, outcome.completeness);
     let cut = machine.cut_runs().sentence(&target.program, &task.loaded.map);
-    let is_judged = || atomic_sequences_terminate(&target.program);
-    let cut = cut
-        .or_else(|| (!is_judged()).then(|| "a run that stays in an atomic sequence for ever is not judged".to_owned()));
+    let cut = cut.or_else(|| atomic_loop.map(|edge| verdict::not_evaluated_inside(line(edge))));
     let clarity = task.settings.clarity_of_infinite(statistics.transitions());
     let found = outcome.into_first().map(|found| {
         let (shorter, _) = shortest(task, query.goal, &mut machine, &found, clarity, context);

@@ -376,6 +376,11 @@ fn none_found(query: &LivenessQuery, found: &CycleOutcome<Move, Fault>, settings
     Reason::new(known).searched(found.statistics.states)
 }
 
+/// Why nothing is known of runs that stay in the atomic sequence at a line for ever, in a sentence.
+pub fn not_evaluated_inside(line: u32) -> String {
+    format!("the atomic sequence at line {line} may never end, and the property is not evaluated inside it")
+}
+
 /// About infinite runs, where one of them stays in an atomic sequence for ever, and so is not known to be one that is looked for.
 pub fn cycles_but_for_atomic(
     query: &LivenessQuery,
@@ -383,8 +388,7 @@ pub fn cycles_but_for_atomic(
     settings: &Settings,
     line: u32,
 ) -> Reason {
-    let why = format!("the atomic sequence at line {line} may never end, and the property is not evaluated inside it");
-    none_found(query, found, settings).no_proof(&why)
+    none_found(query, found, settings).no_proof(&not_evaluated_inside(line))
 }
 
 /// About all infinite runs.

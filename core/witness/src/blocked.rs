@@ -171,7 +171,10 @@ impl Reason {
             Self::NoSender { channel } => format!("no other process is ready to send such a message to {channel}"),
             Self::SenderChooses { channel, senders } => {
                 let are = if senders.len() == 1 { "is" } else { "are" };
-                format!("only the sender moves in {channel}: {} {are} ready to send to it", senders.join(", "))
+                format!(
+                    "the sender chooses who receives from {channel}, and {} {are} ready to send",
+                    senders.join(", ")
+                )
             }
             Self::NotYoungest { younger } => {
                 format!("it can only go after the processes created later: {}", younger.join(", "))

@@ -60,6 +60,17 @@ ltl f { [] <> (x == 9) }";
     }
 }
 
+/// What follows where the formula is satisfied already does not matter to it.
+#[test]
+fn a_formula_that_was_satisfied_before_holds() {
+    let text = "byte x; bool go; active proctype A() { go = true; atomic { do :: x = 1 - x od } }
+ltl f { <> go }";
+    for settings in ways() {
+        let found = property(text, "f", &settings);
+        assert_eq!((found.verdict, found.exhaustive), (Verdict::Holds, true), "{settings:?}: {}", found.reason);
+    }
+}
+
 /// Where a loop leaves the atomic sequence now and then, the property is evaluated there.
 #[test]
 fn a_loop_that_leaves_the_sequence_violates() {

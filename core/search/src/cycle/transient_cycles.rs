@@ -32,6 +32,10 @@ impl<M: Model> Model for TransientCycles<M> {
         self.model.initial(state)
     }
 
+    fn retrace(&mut self, begins: bool) {
+        self.model.retrace(begins);
+    }
+
     fn begin(&mut self, state: &[u32]) -> M::Cursor {
         self.model.begin(state)
     }
