@@ -109,7 +109,7 @@ fn checkpoints(args: &Explore, loaded: &Loaded, settings: &Settings) -> Result<R
             .to_owned());
     }
     if settings.delaying.is_none() && settings.depth_bounding.is_none() {
-        return Err("error: only `fabius check --checkpoint FILE` saves the depth-first search\n\
+        return Err("error: only `fabius check` saves and resumes the depth-first search\n\
             help: add `--delay` or `--depth-bound`, or use `fabius check`"
             .to_owned());
     }

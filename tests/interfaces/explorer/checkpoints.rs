@@ -159,10 +159,7 @@ fn flags_that_cannot_be_are_refused_before_the_screen_is_taken() {
         assert_eq!(output.status.code(), Some(3), "{flags:?}");
         String::from_utf8_lossy(&output.stderr).into_owned()
     };
-    assert!(
-        refusal(&["--checkpoint", &file])
-            .contains("only `fabius check --checkpoint FILE` saves the depth-first search")
-    );
+    assert!(refusal(&["--checkpoint", &file]).contains("only `fabius check` saves and resumes the depth-first search"));
     assert!(refusal(&["--delay", "rtc", "--keep-going", "--checkpoint", &file]).contains("cannot be combined"));
     assert!(refusal(&["--delay", "rtc", "--checkpoint", name]).contains("it is not a checkpoint"));
     assert!(refusal(&["--delay", "rtc", "--resume", &missing]).contains("cannot resume from"));
