@@ -67,12 +67,9 @@ describe("a check that takes long", () => {
     const last = await code.see(`${TREE}[aria-label*=", waiting, number 2 in the queue"]`);
     const name = ((await last.getAttribute("aria-label")) ?? "").split(",")[0] ?? "";
     assert.ok(["safety", "p", "q"].includes(name), name);
-    await last.hover();
-    await (await code.see(`${TREE}[aria-label*="number 2 in the queue"] .action-label[aria-label*="Check This First"]`)).click();
-    const row = await code.see(`${TREE}[aria-label^="${name}, running"]`);
-    await row.hover();
-    await (await code.see(`${TREE}[aria-label^="${name}, running"] .action-label[aria-label*="Stop Checking"]`)).click();
-    await code.gone(`${TREE}[aria-label^="${name}, running"]`);
+    const states = (state: string): string => `${TREE}[aria-label^="${name}, ${state}"]`;
+    await code.pressInRow(states("waiting"), "Check This First", states("running"));
+    await code.pressInRow(states("running"), "Stop Checking", states("undecided"));
     // The others go on, or have done so to their end: where somebody is slow to click, that is over by now.
     const labels = (): Promise<string[]> =>
       code.locator(`${TREE}[aria-label]`).evaluateAll((rows) => rows.map((row) => row.getAttribute("aria-label") ?? ""));

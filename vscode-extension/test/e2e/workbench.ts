@@ -240,6 +240,23 @@ export class Workbench {
     });
   }
 
+  /** Presses a button that a row shows under the pointer, again if need be: rows move while searches take turns. */
+  async pressInRow(row: string, button: string, effect: string): Promise<void> {
+    await this.until(`the effect of ${button}`, async () => {
+      const happened = async (): Promise<boolean> => (await this.page.locator(effect).count()) > 0;
+      if (await happened()) return true;
+      try {
+        const timeout = 2_000;
+        await this.page.locator(row).first().hover({ timeout });
+        await this.page.locator(row).first().locator(`.action-label[aria-label*="${button}"]`).first().click({ timeout });
+        await this.page.locator(effect).first().waitFor({ timeout });
+      } catch {
+        // The row was replaced, or somebody is slow.
+      }
+      return happened();
+    });
+  }
+
   /** A button of the debugger. */
   async debug(name: string): Promise<void> {
     await (await this.see(`.debug-toolbar .codicon-debug-${name}`)).click();
