@@ -281,7 +281,15 @@ pub(crate) fn load_and_tell(
     cancel: &Cancel,
 ) -> Result<Loaded, u8> {
     let limits = Limits { memory_bytes_max: max_memory, ..Limits::default() };
-    match load_defining(path, define, &Settings { limits, ..Settings::default() }, cancel) {
+    load_asking(path, define, &Settings { limits, ..Settings::default() }, cancel)
+}
+
+/// As [`load_and_tell`], with formulas to be asked about beside those of the model.
+///
+/// # Errors
+/// As there.
+pub(crate) fn load_asking(path: &Path, define: &[String], settings: &Settings, cancel: &Cancel) -> Result<Loaded, u8> {
+    match load_defining(path, define, settings, cancel) {
         Ok((loaded, _)) => {
             let _ = write!(anstream::stderr(), "{}", text::findings(&loaded.map, &loaded.findings));
             Ok(loaded)

@@ -14,6 +14,7 @@ const MODELS: &[(&str, &str)] = &[
     ("bounded_buffer", include_str!("../models/bounded_buffer.pml")),
     ("door", include_str!("../models/door.pml")),
     ("handshake", include_str!("../models/handshake.pml")),
+    ("last_seat", include_str!("../models/last_seat.pml")),
     ("leader", include_str!("../models/leader.pml")),
     ("lost_wakeup", include_str!("../models/lost_wakeup.pml")),
     ("overflow", include_str!("../models/overflow.pml")),

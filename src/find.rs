@@ -5,7 +5,7 @@ use crate::render::numbers::{count, counted, memory, seconds};
 use crate::render::paint::{BAD, FAINT, GOOD, STRONG, UNSURE, paint};
 use crate::render::text;
 use crate::stop::Interrupts;
-use crate::trail::{UNNAMED, is_stdin};
+use crate::trail::{UNNAMED, is_stdin, write_beside};
 use crate::{asked, check, exit, output};
 use anstream::AutoStream;
 use clap::Args;
@@ -16,7 +16,7 @@ use fabius_supervise::Timer;
 use fabius_witness::format::trail::trail;
 use std::fmt::Write as _;
 use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 const HELP: &str = "\
@@ -111,7 +111,10 @@ pub fn run(args: &Find) -> u8 {
         output::complain(failure);
         return exit::INTERNAL;
     }
-    let written = write_trail(args, &found);
+    let written = match (&args.trail, &found.run) {
+        (Some(wanted), Some(run)) => write_beside(wanted.as_deref(), &args.file, &trail(&run.program, &run.path, None)),
+        _ => 0,
+    };
     let printed = if args.json {
         serde_json::to_string_pretty(&found.report)
             .map_or(exit::INTERNAL, |text| output::print((text + "\n").as_bytes()))
@@ -133,20 +136,6 @@ fn code(verdict: FindVerdict) -> u8 {
         FindVerdict::Impossible => 0,
         FindVerdict::Found => 1,
         FindVerdict::Unknown => exit::UNDECIDED,
-    }
-}
-
-/// Writes the trail that was asked for; the exit code.
-fn write_trail(args: &Find, found: &Found) -> u8 {
-    let (Some(wanted), Some(run)) = (&args.trail, &found.run) else { return 0 };
-    let beside = |file: &Path| PathBuf::from(format!("{}.trail", file.display()));
-    let path = wanted.clone().unwrap_or_else(|| beside(&args.file));
-    match std::fs::write(&path, trail(&run.program, &run.path, None)) {
-        Ok(()) => 0,
-        Err(error) => {
-            output::complain(&format!("error: cannot write {}: {error}", path.display()));
-            exit::FAULTY
-        }
     }
 }
 

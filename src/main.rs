@@ -4,6 +4,7 @@
 
 mod args;
 mod asked;
+mod causes;
 mod check;
 mod checkpoint;
 mod contexts;
@@ -99,6 +100,7 @@ fn run(cli: Cli) -> u8 {
         Command::Mutate(args) => mutate::run(&args),
         Command::Stuck(args) => stuck::run(&args),
         Command::Find(args) => find::run(&args),
+        Command::Causes(args) => causes::run(&args),
         Command::Cost(args) => cost::run(&args),
         Command::Graph(args) => graph::run(&args),
         Command::Pin(args) => pin::run(&args),

@@ -1,6 +1,7 @@
 //! Counterexamples as trail files, where `spin -t -p` looks for them.
 
 use crate::args::Check;
+use crate::{exit, output};
 use fabius_base::Code;
 use fabius_engine::{Counterexample, Loaded, Outcome};
 use fabius_witness::format::trail::names_claim;
@@ -28,6 +29,19 @@ pub fn check_flags(args: &Check) -> Result<(), String> {
 /// Whether a model comes from standard input, beside which there is no place for a trail.
 pub fn is_stdin(file: &Path) -> bool {
     file.as_os_str() == "-"
+}
+
+/// Writes a trail as named, or else beside its model; returns the exit code.
+pub fn write_beside(wanted: Option<&Path>, model: &Path, trail: &str) -> u8 {
+    let beside = || PathBuf::from(format!("{}.trail", model.display()));
+    let path = wanted.map_or_else(beside, Path::to_owned);
+    match std::fs::write(&path, trail) {
+        Ok(()) => 0,
+        Err(error) => {
+            output::complain(&format!("error: cannot write {}: {error}", path.display()));
+            exit::FAULTY
+        }
+    }
 }
 
 /// Writes the trails that were asked for; returns what to tell about them, as an error if one could not be written.

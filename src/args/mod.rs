@@ -4,6 +4,7 @@
 mod executions;
 mod numbers;
 
+pub use crate::causes::Causes;
 use crate::checkpoint::CheckpointFlags;
 use crate::contexts::Contexts;
 pub use crate::cost::CostFlags;
@@ -76,6 +77,8 @@ pub enum Command {
     Stuck(Box<Stuck>),
     /// Look for a run in which a pattern comes true, such as `x > 1 after y == 2`: a shortest one, or the certainty that there is none.
     Find(Box<Find>),
+    /// Find the causes of violations, that is, the different ways to fail: minimal sets of statements with which a property can be violated.
+    Causes(Box<Causes>),
     /// Find out what the states of a model are spent on: how many there would be without each variable, channel and place.
     Cost(Box<CostFlags>),
     /// Draw the state graph of a small model, whole or grouped, with the run to its error; or the automata of its processes.

@@ -24,6 +24,7 @@ const COMMANDS: &[&str] = &[
     "contexts",
     "stuck",
     "find",
+    "causes",
     "cost",
     "mutate",
     "graph",

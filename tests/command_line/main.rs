@@ -1,5 +1,6 @@
 //! The command line: the real binary, on files.
 
+mod causes;
 mod checkpoints;
 mod checkpoints_depth_first;
 mod cli;

@@ -17,7 +17,9 @@ pub struct SearchedMachine {
     start: Option<Arc<[u32]>>,
     /// These processes do not move, whatever they could do.
     held: ProcessSet,
-    /// Whether any process is held: asked for each step.
+    /// Steps of processes along these edges are not taken, by the numbers of the edges; empty if all are.
+    without: Arc<[bool]>,
+    /// Whether any process is held, or steps are not taken: asked for each step.
     holds: bool,
     /// Runtime errors that ended runs, if only what the claim does wrong counts.
     cut: Arc<CutRuns>,
@@ -83,6 +85,7 @@ impl SearchedMachine {
             infinite,
             start: None,
             held: ProcessSet::EMPTY,
+            without: Arc::default(),
             holds: false,
             cut,
             bounds: None,
@@ -102,8 +105,16 @@ impl SearchedMachine {
         }
         self.start = Some(state.into());
         self.held = held;
-        self.holds = !held.is_empty();
+        self.holds = !held.is_empty() || !self.without.is_empty();
         Some(self)
+    }
+
+    /// The same machine, in which processes take no step along some edges, by the numbers of the edges.
+    ///
+    /// A state in which only such steps are possible has no successor, and is no end of a run, as where processes are held.
+    #[must_use]
+    pub fn without_edges(self, without: Arc<[bool]>) -> Self {
+        Self { without, holds: true, ..self }
     }
 
     /// The same machine, in which nothing goes on from the states at a boundary; they are no ends of runs.
@@ -187,14 +198,17 @@ impl SearchedMachine {
         None
     }
 
-    /// Whether a step needs a process that is held.
+    /// Whether a step needs a process that is held, or an edge that is not taken.
     #[inline]
     fn is_held(&self, step: &Move) -> bool {
-        let held = |pid: u8| pid != CLAIM_PID && self.held.contains(pid);
-        held(step.pid) || step.partner.is_some_and(|(partner, _)| held(partner))
+        let held = |pid: u8, edge: EdgeId| {
+            let is_left_out = || self.without.get(edge.0 as usize).copied().unwrap_or(false);
+            pid != CLAIM_PID && (self.held.contains(pid) || is_left_out())
+        };
+        held(step.pid, step.edge) || step.partner.is_some_and(|(partner, edge)| held(partner, edge))
     }
 
-    /// Whether runs begin in the initial state, every process may move, and no boundary stopped a search.
+    /// Whether runs begin in the initial state, every process may take every step, and no boundary stopped a search.
     pub fn is_whole(&self) -> bool {
         self.start.is_none() && !self.holds && self.boundary_met().is_none()
     }

@@ -6,7 +6,7 @@ use crate::referee::{self, Options};
 use crate::spin::InfiniteRun;
 use fabius_machine::{Ending, Machine, Step};
 use fabius_program::meaning::Fault;
-use fabius_program::{CLAIM_PID, Move, ProcessId, ProcessKind, Program, ProgressOn, StepMarks, Watch};
+use fabius_program::{CLAIM_PID, EdgeId, Move, ProcessId, ProcessKind, Program, ProgressOn, StepMarks, Watch};
 use fabius_witness::{Claim, CycleClaim, RunFairness};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -290,6 +290,23 @@ impl Product {
             }
         }
         None
+    }
+
+    /// The part of it that is reached without steps of processes along some edges. What goes wrong on the way is not told.
+    #[must_use]
+    pub fn without_edges(&self, is_left_out: impl Fn(EdgeId) -> bool) -> Self {
+        let is_taken = |step: &Move| {
+            let partner = step.partner.map(|(_, edge)| edge);
+            step.pid == CLAIM_PID || ![Some(step.edge), partner].into_iter().flatten().any(&is_left_out)
+        };
+        let mut part = Self { states: self.states.clone(), ways: vec![Vec::new(); self.ways.len()], ..Self::default() };
+        let (mut open, mut seen) = (vec![0], HashSet::from([0]));
+        while let Some(state) = open.pop().filter(|state| *state < self.ways.len()) {
+            let ways = self.ways[state].iter().filter(|way| way.steps.iter().all(is_taken));
+            part.ways[state] = ways.cloned().collect();
+            open.extend(part.ways[state].iter().map(|way| way.to).filter(|to| seen.insert(*to)));
+        }
+        part
     }
 
     /// Whether there is such a cycle, if `fair` a weakly fair one.
