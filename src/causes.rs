@@ -12,7 +12,6 @@ use clap::Args;
 use fabius_base::Cancel;
 use fabius_causes::report::{CauseReport, CausesReport, CausesVerdict, PropertyCauses, StatementReport};
 use fabius_causes::{Causes as Found, CausesContext, CausesRequest, NotAsked, causes};
-use fabius_engine::report::{ViolationClass, ViolationReport};
 use fabius_engine::{Loaded, Settings};
 use fabius_supervise::Timer;
 use fabius_witness::format::trail::trail;
@@ -177,10 +176,11 @@ fn code(report: &CausesReport) -> u8 {
 fn text(args: &Causes, loaded: &Loaded, found: &Found) -> String {
     let shown = args.show.and_then(|number| found.causes.get(number.checked_sub(1)?));
     if let (Some(number), Some(cause)) = (args.show, shown) {
-        let of = found.report.properties.iter().find(|property| property.causes.iter().any(|it| it.number == number));
-        let property = of.map_or_else(String::new, |of| format!(" of violations of {}", of.property));
-        let run = &cause.counterexample.report;
-        let heading = format!("cause {number}{property}: {}:", ends(run));
+        let mut all = found.report.properties.iter().flat_map(|of| of.causes.iter().map(move |it| (of, it)));
+        let told = all.find(|(_, it)| it.number == number);
+        let heading = told.map_or_else(String::new, |(of, it)| {
+            format!("cause {number} of violations of {}: {}:", of.property, it.sentence)
+        });
         return text::run(&loaded.map, &cause.counterexample.trace, &heading, args.diagram);
     }
     let mut text = String::new();
@@ -198,36 +198,18 @@ fn text(args: &Causes, loaded: &Loaded, found: &Found) -> String {
     text
 }
 
-/// What goes wrong in a run, and where.
-fn ends(run: &ViolationReport) -> String {
-    let steps = counted(run.steps, "step");
-    let line = run.line;
-    match run.kind {
-        ViolationClass::InvalidEndState => format!("deadlock at line {line}, after {steps}"),
-        ViolationClass::ClaimCompleted => format!("violated by a finite run of {steps}, at line {line}"),
-        ViolationClass::AcceptanceCycle | ViolationClass::NonProgressCycle => {
-            let what =
-                if run.kind == ViolationClass::AcceptanceCycle { "violated by an infinite run" } else { "livelock" };
-            format!("{what} at line {line}: {steps}, those of its loop once")
-        }
-        _ => format!("{} at line {line}, after {steps}", run.message),
-    }
-}
-
 /// The causes of a property, as a table: a row for each statement, a column for each cause.
 fn of_property(property: &PropertyCauses) -> String {
     let name = paint(STRONG, &property.property);
-    let number = property.causes.len() as u64;
-    let why = property.reason.as_deref().unwrap_or_default();
-    let verdict = match (property.verdict, property.complete) {
-        (CausesVerdict::Holds, _) => format!("{}: no run violates it (exhaustive)", paint(GOOD, "no cause")),
-        (CausesVerdict::Unknown, _) => format!("{}: {why}", paint(UNSURE, "no cause was found")),
-        (CausesVerdict::Violated, true) => format!("{}, and no others", paint(BAD, counted(number, "cause"))),
-        (CausesVerdict::Violated, false) => {
-            format!("{}; {}: {why}", paint(BAD, counted(number, "cause")), paint(UNSURE, "there may be more"))
-        }
+    let style = match property.verdict {
+        CausesVerdict::Holds => GOOD,
+        CausesVerdict::Unknown => UNSURE,
+        CausesVerdict::Violated => BAD,
     };
-    let mut text = format!("{name}: {verdict}\n");
+    let sentence = property.sentence();
+    let end = sentence.find([',', ';', ':']).unwrap_or(sentence.len());
+    let (verdict, more) = sentence.split_at(end);
+    let mut text = format!("{name}: {}{more}\n", paint(style, verdict));
     let statements: BTreeSet<&StatementReport> = property.causes.iter().flat_map(|cause| &cause.statements).collect();
     let cells = |statement: &StatementReport| {
         let place = format!("line {}", statement.line);
@@ -239,7 +221,7 @@ fn of_property(property: &PropertyCauses) -> String {
     let place = width(&|row| row.0.chars().count());
     let process = width(&|row| row.1.chars().count());
     let words = width(&|row| row.2.chars().count());
-    if 0 < number && !rows.is_empty() {
+    if !rows.is_empty() {
         let numbers: String = property.causes.iter().map(|cause| format!("{:>4}", cause.number)).collect();
         let _ = writeln!(text, "  {:<1$}{numbers}", "", place + process + words + 4);
     }
@@ -248,7 +230,7 @@ fn of_property(property: &PropertyCauses) -> String {
         let _ = writeln!(text, "  {line:<place$}  {owner:<process$}  {statement:<words$}{}", marks.trim_end());
     }
     for cause in &property.causes {
-        let _ = writeln!(text, "  {} {}", paint(STRONG, format!("{:>2}", cause.number)), ends(&cause.run));
+        let _ = writeln!(text, "  {} {}", paint(STRONG, format!("{:>2}", cause.number)), cause.sentence);
         if !cause.minimal {
             let note = "some of its statements may not be needed: the search without them was cut short";
             let _ = writeln!(text, "     {}", paint(UNSURE, note));

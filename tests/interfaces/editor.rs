@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops there, and says where")]
 
+mod causes;
 mod client;
 mod compared;
 mod conversation;

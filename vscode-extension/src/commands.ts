@@ -106,6 +106,7 @@ export function commands({ context, store, server, panels, executions, graphs, r
   });
   on("fabius.compareRuns", (about) => compareRuns(server, texts, about));
   on("fabius.showUnnoticed", ({ uri }) => showUnnoticed(server, uri));
+  on("fabius.findCauses", ({ uri, property }) => executions.causes({ uri: uri.toString(), property: property ?? store.counterexample(uri)?.name ?? "safety" }));
   on("fabius.toggleHeat", ({ uri }) => toggleHeat(server, uri));
   on("fabius.showGraph", ({ uri }) => graphs.show(uri));
   on("fabius.showExecutions", ({ uri }) => executions.show(uri));
@@ -333,6 +334,7 @@ async function menu(store: Store): Promise<void> {
     command("$(type-hierarchy) Show Trace", "fabius.showTrace"),
     command("$(diff) Compare with the Run Before the Last Save", "fabius.compareRuns"),
     command("$(type-hierarchy-sub) Show Graph …", "fabius.showGraph"),
+    command("$(list-flat) Find Causes of Violations", "fabius.findCauses"),
     command("$(beaker) Show Changes That No Property Notices", "fabius.showUnnoticed"),
     command("$(terminal) Explore in Terminal", "fabius.explore"),
     { label: "$(refresh) Restart Server", run: () => vscode.commands.executeCommand("fabius.restartServer") },

@@ -2,6 +2,7 @@
 
 import * as vscode from "vscode";
 import type { Branch, Counted } from "./protocol";
+import { causeItem } from "./pure/causes";
 import { descriptionOf, labelOf, laps, lookOf, type Look, messageOf } from "./pure/executions";
 import type { Server } from "./server";
 import type { Store } from "./store";
@@ -137,6 +138,19 @@ export class Executions implements vscode.TreeDataProvider<Branch>, vscode.Dispo
     if (!answer) return;
     void vscode.window.showInformationMessage(answer.sentence);
     if (answer.run) await this.panels.show({ uri: about.uri, run: answer.run });
+  }
+
+  /** Finds the causes of the violations of a property; the run of the one that is chosen is shown. */
+  async causes(about: { uri: string; property: string }): Promise<void> {
+    const answer = await asking(this.server.request("fabius/causes", about));
+    if (!answer) return;
+    if (answer.causes.length === 0) {
+      void vscode.window.showInformationMessage(`${answer.sentence}.`);
+      return;
+    }
+    const items = answer.causes.map((cause, index) => ({ ...causeItem(cause, index), run: cause.run }));
+    const chosen = await vscode.window.showQuickPick(items, { title: answer.sentence, placeHolder: "Show the run of a cause", matchOnDetail: true });
+    if (chosen) await this.panels.show({ uri: about.uri, run: chosen.run });
   }
 
   /** Checks a model with the values that a comment names, and offers the table. */

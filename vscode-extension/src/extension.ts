@@ -79,6 +79,10 @@ function carryOut(stepThrough: StepThrough, executions: Executions, name: string
     void executions.contexts(about as { uri: string; process: string });
     return true;
   }
+  if (name === "fabius.causes") {
+    void executions.causes(about as { uri: string; property: string });
+    return true;
+  }
   if (name === "fabius.sweep") {
     void executions.sweep(about as { uri: string; lines: number[] });
     return true;

@@ -86,6 +86,50 @@ export type BranchReport = {
   steps: Array<StepRecord>,
 };
 
+/** A minimal set of statements with which a property can be violated. */
+export type CauseFound = {
+  /** What goes wrong in its run, and where. */
+  sentence: string,
+  /** Whether each statement is known to be needed. */
+  minimal: boolean,
+  /** The name of its run. */
+  run: string,
+  /** Its statements, in the order of the text. */
+  statements: Array<CauseStatement>,
+};
+
+/** A statement of a cause. */
+export type CauseStatement = {
+  /** The line, from 1. */
+  line: number,
+  /** The process type that executes it. */
+  process: string,
+  /** Its text. */
+  statement: string,
+  /** Whether all causes have it. */
+  shared: boolean,
+};
+
+/** The causes of the violations of a property. */
+export type CausesFound = {
+  /** How many there are, in words. */
+  sentence: string,
+  /** Whether these are all. */
+  complete: boolean,
+  /** The text was edited since somebody asked. */
+  stale: boolean,
+  /** The causes: those with the fewest statements first. */
+  causes: Array<CauseFound>,
+};
+
+/** Parameters of `fabius/causes`. */
+export type CausesParams = {
+  /** The address of the model. */
+  uri: string,
+  /** The name of the property. */
+  property: string,
+};
+
 /** A value, and whether the value of the formula in the initial state follows from it. */
 export type Cell = "true" | "false" | "undetermined" | "false-decisive" | "true-decisive";
 
@@ -1478,6 +1522,7 @@ export interface Requests {
   "fabius/stuck": { params: LinesParams; answer: StuckAt };
   "fabius/graph": { params: DrawParams; answer: Drawing };
   "fabius/mutate": { params: ModelParams; answer: Survivors };
+  "fabius/causes": { params: CausesParams; answer: CausesFound };
   "fabius/cost": { params: ModelParams; answer: SpentStates };
   "fabius/sweep": { params: LinesParams; answer: Swept };
   "fabius/stopSweep": { params: LinesParams; answer: null };

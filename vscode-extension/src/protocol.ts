@@ -4,7 +4,7 @@
 import type * as messages from "./messages";
 
 export { CLAIM_PID } from "./messages";
-export type { Binding, Branch, ExportFormat, Coverage, Lines, Mark, MovingPicture, NotExecuted, Notifications, Plot, PropertyStatus, Range, Requests, Ribbon, Running, StateAfter, Status, TracePage, Waiting } from "./messages";
+export type { Binding, Branch, CauseFound, ExportFormat, Coverage, Lines, Mark, MovingPicture, NotExecuted, Notifications, Plot, PropertyStatus, Range, Requests, Ribbon, Running, StateAfter, Status, TracePage, Waiting } from "./messages";
 export type {
   ChangeRecord as Change,
   CountedExecutions as Counted,

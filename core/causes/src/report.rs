@@ -3,7 +3,8 @@
 use crate::Cause;
 use fabius_program::EdgeId;
 use fabius_task::load::Loaded;
-use fabius_task::report::{PropertyClass, ViolationReport};
+use fabius_task::report::{PropertyClass, ViolationClass, ViolationReport};
+use fabius_task::words::counted;
 use fabius_task::{TOOL, VERSION};
 use fabius_witness::show::statement_text;
 use serde::Serialize;
@@ -67,6 +68,8 @@ pub struct PropertyCauses {
 pub struct CauseReport {
     /// Its number among the causes of the model, from 1.
     pub number: usize,
+    /// What goes wrong in its run, and where.
+    pub sentence: String,
     /// Whether each statement is known to be needed: with the others alone, the property cannot be violated.
     pub minimal: bool,
     /// The statements, in the order of the text.
@@ -105,12 +108,40 @@ impl CausesReport {
     }
 }
 
+impl PropertyCauses {
+    /// The answer in a sentence.
+    pub fn sentence(&self) -> String {
+        let (number, why) = (counted(self.causes.len() as u64, "cause"), self.reason.as_deref().unwrap_or_default());
+        match (self.verdict, self.complete) {
+            (CausesVerdict::Holds, _) => "no cause: no run violates it (exhaustive)".to_owned(),
+            (CausesVerdict::Unknown, _) => format!("no cause was found: {why}"),
+            (CausesVerdict::Violated, true) => format!("{number}, and no others"),
+            (CausesVerdict::Violated, false) => format!("{number}; there may be more: {why}"),
+        }
+    }
+}
+
 impl CauseReport {
     pub(crate) fn of(number: usize, cause: &Cause, loaded: &Loaded) -> Self {
         let mut statements: Vec<StatementReport> =
             cause.statements.iter().map(|edge| statement(cause, *edge, loaded)).collect();
         statements.sort();
-        Self { number, minimal: cause.is_minimal, statements, run: cause.counterexample.report.clone() }
+        let run = cause.counterexample.report.clone();
+        Self { number, sentence: sentence(&run), minimal: cause.is_minimal, statements, run }
+    }
+}
+
+/// What goes wrong in a run, and where.
+fn sentence(run: &ViolationReport) -> String {
+    let (steps, line) = (counted(run.steps, "step"), run.line);
+    match run.kind {
+        ViolationClass::InvalidEndState => format!("deadlock at line {line}, after {steps}"),
+        ViolationClass::ClaimCompleted => format!("violated by a finite run of {steps}, at line {line}"),
+        ViolationClass::AcceptanceCycle => {
+            format!("violated by an infinite run at line {line}: {steps}, those of its loop once")
+        }
+        ViolationClass::NonProgressCycle => format!("livelock at line {line}: {steps}, those of its loop once"),
+        _ => format!("{} at line {line}, after {steps}", run.message),
     }
 }
 

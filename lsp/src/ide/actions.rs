@@ -71,6 +71,8 @@ pub struct Action {
 pub enum Command {
     /// Explains a violation: the property, and which of its counterexamples.
     Explain(String, usize),
+    /// Finds the causes of the violations of a property.
+    Causes(String),
     /// Opens the original text of a line, from 1.
     Original(u32),
     /// Asks in which contexts with a process of a type the model goes wrong.
@@ -146,6 +148,7 @@ fn all(name: &str, document: &Document, view: View<'_>) -> Vec<Action> {
         for (index, example) in known.counterexamples.iter().enumerate() {
             let place = example.finding.span().map_or(0..0, |span| known.place(span, name).1);
             found.push(explain(known, index, place.clone()));
+            found.push(find_causes(known, &place));
             found.extend(check_fairly(known, example, &place));
             let mends = Some(known.report.name.clone());
             found.extend(
@@ -185,6 +188,13 @@ fn spelling(view: View<'_>, finding: &Finding) -> Option<Action> {
 fn explain(known: &Known, index: usize, place: Range<usize>) -> Action {
     let command = Command::Explain(known.report.name.clone(), index);
     told("Explain this violation".to_owned(), command, &place)
+}
+
+/// The different ways in which a property can be violated.
+fn find_causes(known: &Known, place: &Range<usize>) -> Action {
+    let property = known.report.name.clone();
+    let title = format!("Find the causes of all violations of `{property}`");
+    Action { kind: ActionKind::Ask, ..told(title, Command::Causes(property), place) }
 }
 
 pub(super) fn told(title: String, command: Command, place: &Range<usize>) -> Action {

@@ -8,7 +8,7 @@ use serde_json::json;
 use tower_lsp_server::ls_types as lsp;
 
 /// The commands that a client may ask for.
-pub const COMMANDS: [&str; 13] = [
+pub const COMMANDS: [&str; 14] = [
     "fabius.check",
     "fabius.stop",
     "fabius.prioritize",
@@ -21,6 +21,7 @@ pub const COMMANDS: [&str; 13] = [
     "fabius.stuck",
     "fabius.executions",
     "fabius.mutants",
+    "fabius.causes",
     "fabius.sweep",
 ];
 

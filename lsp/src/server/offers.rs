@@ -3,7 +3,7 @@
 use super::client::json;
 use super::context::Context;
 use super::messages::{
-    ContextsParams, ExecutionsParams, LinesParams, ModelParams, QueueParams, RunParams, TraceSource,
+    CausesParams, ContextsParams, ExecutionsParams, LinesParams, ModelParams, QueueParams, RunParams, TraceSource,
 };
 use super::names::uri_of;
 use super::service::error;
@@ -103,6 +103,7 @@ fn offer(context: &Context<'_>, params: &lsp::CodeActionParams, action: &Action,
                 let (property, fairness) = (Some(property.clone()), Some(fairness.as_str().to_owned()));
                 ("fabius.check", json(RunParams { uri, property, fairness, leave_out: None }))
             }
+            Effect::Causes(property) => ("fabius.causes", json(CausesParams { uri, property: property.clone() })),
             Effect::Contexts(process) => ("fabius.contexts", json(ContextsParams { uri, process: process.clone() })),
             Effect::Original(line) => ("fabius.original", json(LinesParams { uri, lines: vec![line - 1] })),
             Effect::Stuck(line) => ("fabius.stuck", json(LinesParams { uri, lines: vec![line - 1] })),

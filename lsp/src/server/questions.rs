@@ -4,10 +4,11 @@
 use super::client::{json, read};
 use super::convert::Converter;
 use super::messages::{
-    Alternatives, Branch, Contexts, ContextsParams, Cost, CountedExecutions, Draw, DrawParams, Drawing, Execution,
-    ExecutionPage, ExecutionParams, ExecutionTree, ExecutionTreeParams, Executions, ExecutionsParams, FindContexts,
-    LinesParams, Meet, Meeting, ModelParams, Mutate, PlacedStep, Request, SpentStates, StatesOfPart, Stuck, StuckAt,
-    Survivor, Survivors, Sweep, Swept, TraceSource,
+    Alternatives, Branch, CauseFound, CauseStatement, CausesFound, CausesParams, Contexts, ContextsParams, Cost,
+    CountedExecutions, Draw, DrawParams, Drawing, Execution, ExecutionPage, ExecutionParams, ExecutionTree,
+    ExecutionTreeParams, Executions, ExecutionsParams, FindCauses, FindContexts, LinesParams, Meet, Meeting,
+    ModelParams, Mutate, PlacedStep, Request, SpentStates, StatesOfPart, Stuck, StuckAt, Survivor, Survivors, Sweep,
+    Swept, TraceSource,
 };
 use super::names::{name_of, uri_of};
 use super::service::error;
@@ -16,6 +17,7 @@ use super::traces::{self, PAGE_STEPS};
 use crate::ide::executions as words;
 use crate::ide::{Place, costs, mutants, sweeps};
 use crate::session::Notice;
+use crate::session::causes::key;
 use crate::session::jobs::{Job, RunId, Work};
 use crate::session::questions::{Answer, Bounds, Question, key_of};
 use crate::session::runs::{KeptExecutions, Origin};
@@ -24,6 +26,7 @@ use fabius_analysis::cost::Costs;
 use fabius_analysis::state_graph::Grouping;
 use fabius_analysis::stuck::{Stuck as StuckFound, StuckVerdict};
 use fabius_analysis::{CoReachability, Line};
+use fabius_causes::report::{CauseReport, CausesReport};
 use fabius_engine::contexts::ContextsReport;
 use fabius_engine::sweep::{Cell, Prediction, in_a_line};
 use fabius_engine::words::counted;
@@ -56,6 +59,8 @@ pub enum SearchRequest {
     Costs(ModelParams),
     /// Which changes no property notices.
     Mutants(ModelParams),
+    /// The causes of the violations of a property.
+    Causes(CausesParams),
     /// What came of the values of macros that a comment names.
     Sweep(LinesParams),
 }
@@ -82,6 +87,7 @@ impl SearchRequest {
             Draw::METHOD => read(params()).map(Self::Draw),
             Cost::METHOD => read(params()).map(Self::Costs),
             Mutate::METHOD => read(params()).map(Self::Mutants),
+            FindCauses::METHOD => read(params()).map(Self::Causes),
             Sweep::METHOD => read(params()).map(Self::Sweep),
             _ => return None,
         })
@@ -97,6 +103,7 @@ impl SearchRequest {
             | Self::Meet(LinesParams { uri, .. })
             | Self::Draw(DrawParams { uri, .. })
             | Self::Sweep(LinesParams { uri, .. })
+            | Self::Causes(CausesParams { uri, .. })
             | Self::Costs(ModelParams { uri })
             | Self::Mutants(ModelParams { uri }) => uri,
         }
@@ -112,6 +119,7 @@ pub fn of_command(method: &str, params: lsp::LSPAny) -> (&str, lsp::LSPAny, bool
         Some("fabius.executions") => Executions::METHOD,
         Some("fabius.costs") => Cost::METHOD,
         Some("fabius.mutants") => Mutate::METHOD,
+        Some("fabius.causes") => FindCauses::METHOD,
         Some("fabius.sweep") => Sweep::METHOD,
         _ => return (method, params, false),
     };
@@ -168,6 +176,7 @@ pub fn begin(server: &mut State, request: &SearchRequest) -> Result<Option<RunId
             server.show(vec![Notice::Hints(model)]);
             Ok(Some(run))
         }
+        SearchRequest::Causes(params) => session.causes(&model, &params.property).map(Some).ok_or_else(not_open),
         SearchRequest::Costs(_) => {
             let run = session.costs(&model).ok_or_else(not_open)?;
             server.show(vec![Notice::Hints(model)]);
@@ -243,6 +252,10 @@ fn answered(server: &State, request: &SearchRequest, job: &Job, answer: Option<A
         }
         Answer::Costs(found) => {
             let answer = spent(server, job, &found);
+            Ok(Answered { sentence: answer.sentence.clone(), value: json(answer) })
+        }
+        Answer::Causes(found) => {
+            let answer = causes(server, job, &found.report);
             Ok(Answered { sentence: answer.sentence.clone(), value: json(answer) })
         }
         Answer::Mutants(report) => {
@@ -365,6 +378,31 @@ fn survivors(server: &State, job: &Job, report: &MutationReport) -> Survivors {
         Some(Survivor { uri: location.uri, range: location.range, message: mutants::message(mutant) })
     });
     Survivors { sentence: mutants::sentence(report), stale: is_stale(server, job), survivors: placed.collect() }
+}
+
+/// The causes of the violations of the property that was asked about.
+fn causes(server: &State, job: &Job, report: &CausesReport) -> CausesFound {
+    let stale = is_stale(server, job);
+    let Some(of) = report.properties.first() else {
+        let sentence = "the model has no such property".to_owned();
+        return CausesFound { sentence, complete: false, stale, causes: Vec::new() };
+    };
+    let told = |cause: &CauseReport| {
+        let statements = cause.statements.iter().map(|one| CauseStatement {
+            line: one.line,
+            process: one.process.clone(),
+            statement: one.statement.clone(),
+            shared: of.causes.iter().all(|cause| cause.statements.contains(one)),
+        });
+        CauseFound {
+            sentence: cause.sentence.clone(),
+            minimal: cause.minimal,
+            run: key(&of.property, cause.number),
+            statements: statements.collect(),
+        }
+    };
+    let sentence = format!("{}: {}", of.property, of.sentence());
+    CausesFound { sentence, complete: of.complete, stale, causes: of.causes.iter().map(told).collect() }
 }
 
 /// What states are spent on.

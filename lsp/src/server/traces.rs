@@ -279,6 +279,9 @@ fn walk(shown: &Shown<'_>) -> Result<Exploration> {
         Of::Run(KeptRun { run: Found::Deadlock(example), .. }) => {
             Exploration::of_counterexample(loaded, example, SAFETY)
         }
+        Of::Run(KeptRun { run: Found::Cause(property, cause), .. }) => {
+            Exploration::of_counterexample(loaded, &cause.counterexample, property)
+        }
         Of::Run(run) => Exploration::of_trail(loaded, None, &run.trail().unwrap_or_default()),
     };
     walk.map_err(|why| error(ErrorCode::InternalError, why))

@@ -5,6 +5,7 @@
 //! which documents there is something new about. The language server and `fabius watch` stand on it. Checks run on threads of their own; everything else happens where it is called, in order.
 
 mod background;
+pub mod causes;
 mod checker;
 mod checks;
 pub mod costs;

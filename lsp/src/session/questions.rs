@@ -5,7 +5,7 @@ use super::runs::{Found, KeptExecutions, KeptRun, Origin, Shared};
 use super::sweeps::{SweepProgress, sweep};
 use super::unread::UnreadText;
 use super::{Notice, Session};
-use super::{costs, mutants};
+use super::{causes, costs, mutants};
 use fabius_analysis::Line;
 use fabius_analysis::cost::Costs;
 use fabius_analysis::state_graph::{
@@ -13,6 +13,7 @@ use fabius_analysis::state_graph::{
 };
 use fabius_analysis::stuck::{NotAsked, Stuck, StuckRequest, stuck};
 use fabius_base::{Cancel, Limits};
+use fabius_causes::Causes;
 use fabius_engine::contexts::{ContextsReport, ContextsRequest, NotJudged, contexts};
 use fabius_engine::sweep::{Cell, Parameter, Prediction};
 use fabius_engine::words::counted;
@@ -65,6 +66,8 @@ pub enum Question {
     Costs,
     /// Which changes of the model no property notices.
     Mutants,
+    /// The causes of the violations of a property.
+    Causes(String),
     /// What a text comes to with each of these values of its macros.
     Sweep(Box<UnreadText>, Vec<Parameter>),
 }
@@ -86,6 +89,8 @@ pub enum Answer {
     Costs(Box<Costs>),
     /// What became of the mutants.
     Mutants(Box<MutationReport>),
+    /// The causes.
+    Causes(Box<Causes>),
     /// What came of each combination of values, and what the next value will cost.
     Sweep(Vec<Cell>, Vec<Prediction>),
     /// The graph, and the picture of it (SVG).
@@ -125,6 +130,7 @@ pub(super) fn answer(job: &Job, question: &Question, cancel: &Cancel, tell: &mut
         Question::Automata => draw(job, None, cancel),
         Question::Costs => costs::answer(job, cancel),
         Question::Mutants => mutants::answer(job, cancel),
+        Question::Causes(property) => causes::answer(job, property, cancel),
         Question::Sweep(text, parameters) => sweep(job, text, parameters, cancel, tell),
     }
 }
@@ -277,9 +283,8 @@ impl Session {
                 }
                 _ => present.map(|reading| Origin::of(&reading)),
             };
-            if let Some(kept) = origin.and_then(|origin| run_of(origin, question, answer.as_ref()?)) {
-                document.asked.keep(kept);
-            }
+            let kept = origin.zip(answer.as_ref()).map(|(origin, answer)| runs_of(origin, question, answer));
+            kept.into_iter().flatten().for_each(|kept| document.asked.keep(kept));
         }
         notices.push(Notice::Answered(run, Box::new(answer), Box::new(job.clone())));
         notices
@@ -298,11 +303,20 @@ pub fn key_of(question: &Question) -> Option<String> {
         | Question::Automata
         | Question::Costs
         | Question::Mutants
+        | Question::Causes(_)
         | Question::Sweep(..) => None,
     }
 }
 
-/// The run that an answer brings.
+/// The runs that an answer brings.
+fn runs_of(origin: Origin, question: &Question, answer: &Answer) -> Vec<KeptRun> {
+    match answer {
+        Answer::Causes(found) => causes::runs(&origin, found),
+        _ => run_of(origin, question, answer).into_iter().collect(),
+    }
+}
+
+/// The only run that an answer brings.
 fn run_of(origin: Origin, question: &Question, answer: &Answer) -> Option<KeptRun> {
     let key = key_of(question)?;
     match answer {

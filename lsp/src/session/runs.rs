@@ -10,6 +10,7 @@ use super::mutants::KeptMutants;
 use super::reading::Reading;
 use super::sweeps::KeptSweep;
 use fabius_base::Span;
+use fabius_causes::Cause;
 use fabius_engine::{Counterexample, Loaded, SAFETY};
 use fabius_executions::{Counted, ListedExecution};
 use fabius_task::SemanticDigest;
@@ -103,6 +104,8 @@ pub enum Found {
     Execution(Box<ListedExecution>),
     /// A way to a deadlock.
     Deadlock(Box<Counterexample>),
+    /// The run of a cause of violations of a property.
+    Cause(String, Box<Cause>),
 }
 
 impl KeptRun {
@@ -111,6 +114,7 @@ impl KeptRun {
         match &self.run {
             Found::Execution(execution) => &execution.trace,
             Found::Deadlock(example) => &example.trace,
+            Found::Cause(_, cause) => &cause.counterexample.trace,
         }
     }
 
@@ -119,6 +123,9 @@ impl KeptRun {
         match &self.run {
             Found::Execution(execution) => Some(trail(&*self.origin.loaded.as_written()?, &execution.path, None)),
             Found::Deadlock(example) => Some(example.trail(&self.origin.loaded)),
+            Found::Cause(_, cause) => {
+                Some(trail(&cause.program, &cause.counterexample.path, cause.counterexample.loop_start))
+            }
         }
     }
 }

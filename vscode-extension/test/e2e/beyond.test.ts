@@ -189,6 +189,20 @@ describe("a workbench with several models", () => {
     await code.press("q");
     await code.gone(".xterm-rows");
   });
+
+  test("the causes of a violation are listed, and the run of one is shown", async () => {
+    await code.command("View: Show Explorer");
+    await code.openFile("lock.pml");
+    await code.see(`${STATUS}:has-text("✗ safety fails")`);
+    await code.command("Fabius: Find Causes of Violations");
+    const first = await code.see('.quick-input-list .monaco-list-row[aria-label^="1: "]');
+    await code.see('.quick-input-widget:has-text(", and no others")');
+    await code.screenshot("causes");
+    await first.click();
+    const panel = await code.webview("#app .row");
+    await code.until("the run of the cause", async () => (await panel.locator("body").innerText()).includes("cause 1 of safety"));
+    await code.screenshot("cause");
+  });
 });
 
 /** A server that says who it is, leaves a mark, and knows nothing else. */

@@ -13,13 +13,13 @@ mod typescript;
 
 pub use coverage::{Coverage, CoveredStatement, LineMarks, Lines, Mark, NotExecuted, StepMark};
 pub use params::{
-    CompareParams, ContextsParams, DrawParams, ExecutionParams, ExecutionTreeParams, ExecutionsParams, ExportFormat,
-    ExportParams, LinesParams, MatchesParams, ModelParams, QueueParams, RunParams, SteerParams, StepParams,
-    TraceParams, TraceSource, WhyParams,
+    CausesParams, CompareParams, ContextsParams, DrawParams, ExecutionParams, ExecutionTreeParams, ExecutionsParams,
+    ExportFormat, ExportParams, LinesParams, MatchesParams, ModelParams, QueueParams, RunParams, SteerParams,
+    StepParams, TraceParams, TraceSource, WhyParams,
 };
 pub use searches::{
-    Branch, Contexts, CountedExecutions, Drawing, ExecutionPage, ExecutionTree, Meeting, SpentStates, StatesOfPart,
-    StuckAt, Survivor, Survivors, Swept,
+    Branch, CauseFound, CauseStatement, CausesFound, Contexts, CountedExecutions, Drawing, ExecutionPage,
+    ExecutionTree, Meeting, SpentStates, StatesOfPart, StuckAt, Survivor, Survivors, Swept,
 };
 pub use status::{Faulty, PropertyState, PropertyStatus, Running, Status, SurveyStatus, Waiting};
 pub use traces::{
@@ -109,6 +109,8 @@ requests! {
     Draw = "fabius/graph", DrawParams => Drawing;
     /// Which changes of the model no property notices.
     Mutate = "fabius/mutate", ModelParams => Survivors;
+    /// The causes of the violations of a property.
+    FindCauses = "fabius/causes", CausesParams => CausesFound;
     /// What the states of a model are spent on.
     Cost = "fabius/cost", ModelParams => SpentStates;
     /// What came of the values of macros that the comment at a line names.

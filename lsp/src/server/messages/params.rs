@@ -231,6 +231,17 @@ pub struct ContextsParams {
     pub process: String,
 }
 
+/// Parameters of `fabius/causes`.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct CausesParams {
+    /// The address of the model.
+    #[cfg_attr(test, ts(type = "string"))]
+    pub uri: lsp::Uri,
+    /// The name of the property.
+    pub property: String,
+}
+
 /// Lines of a model.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[cfg_attr(test, derive(TS))]

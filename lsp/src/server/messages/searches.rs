@@ -197,6 +197,48 @@ pub struct StuckAt {
     pub run: Option<String>,
 }
 
+/// The causes of the violations of a property.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct CausesFound {
+    /// How many there are, in words.
+    pub sentence: String,
+    /// Whether these are all.
+    pub complete: bool,
+    /// The text was edited since somebody asked.
+    pub stale: bool,
+    /// The causes: those with the fewest statements first.
+    pub causes: Vec<CauseFound>,
+}
+
+/// A minimal set of statements with which a property can be violated.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct CauseFound {
+    /// What goes wrong in its run, and where.
+    pub sentence: String,
+    /// Whether each statement is known to be needed.
+    pub minimal: bool,
+    /// The name of its run.
+    pub run: String,
+    /// Its statements, in the order of the text.
+    pub statements: Vec<CauseStatement>,
+}
+
+/// A statement of a cause.
+#[derive(Clone, Debug, Serialize)]
+#[cfg_attr(test, derive(TS))]
+pub struct CauseStatement {
+    /// The line, from 1.
+    pub line: u32,
+    /// The process type that executes it.
+    pub process: String,
+    /// Its text.
+    pub statement: String,
+    /// Whether all causes have it.
+    pub shared: bool,
+}
+
 /// Whether statements can be next at once.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "answer", rename_all = "lowercase")]
