@@ -40,6 +40,9 @@ impl Maker {
                 format!(
                     "{by} = 0; do :: {by} == 3 -> break :: {by} <= 2 -> {by}++ :: {by} < 3 -> {inner}; {by} = {by} + 1 od; skip"
                 ),
+                format!("do :: {by} >= 3 -> break :: else -> {inner}; {by}++ od; skip"),
+                format!("do :: !({by} > 0 && n < 9) -> break :: else -> {by}--; {inner} od; skip"),
+                format!("do :: {by} == 3 || q ? [1] -> break :: q ? m -> {inner} :: else -> {by}++ od; skip"),
                 format!("do :: q ? m -> {inner} :: empty(q) -> break od; skip"),
             ];
             return ways[self.0.below(ways.len())].clone();
@@ -50,7 +53,8 @@ impl Maker {
                 format!(" :: {guard} -> {first}; {second}\n")
             })
             .collect();
-        format!("do\n{options} :: else -> break od; skip")
+        let otherwise = if self.0.one_in(3) { self.statement(depth) } else { "break".to_owned() };
+        format!("do\n{options} :: else -> {otherwise} od; skip")
     }
 
     fn guard(&mut self) -> String {

@@ -10,11 +10,14 @@
 //!   else: terminates(the edges of the component without them)
 //! ```
 //!
-//! So it is with the loops that set an array, go through what there is, or empty a channel. A process may share its
+//! So it is with the loops that set an array, go through what there is, or empty a channel. An `else` asks whether all conditions beside it
+//! are false. A process may share its
 //! atomic sequence with others by rendezvous; then only its own variables count. And control may go round among processes that receive it so
 //! and send on, without a loop in any of them.
 
-use crate::{Action, BinaryOp, Edge, Expr, LocationId, Pattern, Place, Process, ProcessKind, Program, Slot, Variable};
+use crate::{
+    Action, BinaryOp, Edge, Expr, LocationId, Pattern, Place, Process, ProcessKind, Program, Slot, UnaryOp, Variable,
+};
 use fabius_base::components::components;
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -48,8 +51,8 @@ struct Loops<'p> {
 
 /// What a part of a statement does, as far as it matters here.
 enum Part<'p> {
-    /// It asks for this.
-    Asks(&'p Expr),
+    /// It asks whether this is true, or, with false, whether it is not.
+    Asks(&'p Expr, bool),
     /// It sets a variable to the value of this.
     Sets(&'p Place, &'p Expr),
     /// It sets a variable to anything.
@@ -158,8 +161,8 @@ impl<'p> Loops<'p> {
                     }
                     Part::Overwrites(place) if place.slot == slot => return None,
                     // What is asked after a step is about another value.
-                    Part::Asks(e) if steps == 0 => {
-                        at_most = limits(e, slot, up, DEPTH_MAX).into_iter().chain(at_most).min();
+                    Part::Asks(e, holds) if steps == 0 => {
+                        at_most = limits(e, *holds, (slot, up), DEPTH_MAX).into_iter().chain(at_most).min();
                     }
                     _ => {}
                 }
@@ -199,8 +202,27 @@ impl<'p> Loops<'p> {
 
     fn parts(&self, edge: &Edge) -> Vec<Part<'p>> {
         let mut parts = Vec::new();
+        if matches!(first_of(self.action(edge)), Action::Else) {
+            let location = &self.process.locations[edge.source.0 as usize];
+            let others = self.program.edges_of(location).map(|(_, other)| other);
+            let asked = others.filter(|other| other.escape == edge.escape).filter_map(|other| {
+                match first_of(self.action(other)) {
+                    Action::Guard(e) => Some(Part::Asks(e, false)),
+                    _ => None,
+                }
+            });
+            parts.extend(asked);
+        }
         add_parts(self.action(edge), false, &mut parts);
         parts
+    }
+}
+
+/// What an action does first.
+fn first_of(action: &Action) -> &Action {
+    match action {
+        Action::Merged(actions) => actions.first().map_or(action, first_of),
+        action => action,
     }
 }
 
@@ -218,7 +240,7 @@ fn has_part(action: &Action, is: &dyn Fn(&Action) -> bool) -> bool {
 /// Adds what an action does, in its order; inside a block it is not known what is executed, nor how often.
 fn add_parts<'p>(action: &'p Action, inside: bool, parts: &mut Vec<Part<'p>>) {
     match action {
-        Action::Guard(e) if !inside => parts.push(Part::Asks(e)),
+        Action::Guard(e) if !inside => parts.push(Part::Asks(e, true)),
         Action::Assign(place, e) if !inside => parts.push(Part::Sets(place, e)),
         Action::Assign(place, _) => parts.push(Part::Overwrites(place)),
         Action::Send(_) => parts.push(Part::Puts),
@@ -257,16 +279,22 @@ fn step_of(place: &Place, e: &Expr) -> Option<i64> {
     }
 }
 
-/// The greatest values of a variable at which a condition can be true; of one that is counted down, the least, told by their
-/// negative.
-fn limits(e: &Expr, slot: Slot, up: bool, depth: u32) -> Vec<i64> {
-    let (Expr::Binary(op, left, right), Some(depth)) = (e, depth.checked_sub(1)) else { return Vec::new() };
-    if *op == BinaryOp::And {
-        return [left, right].into_iter().flat_map(|e| limits(e, slot, up, depth)).collect();
+/// The greatest values of a variable at which a condition can be true (or false, unless it `holds`); of one that is counted down, the
+/// least, told by their negative.
+fn limits(e: &Expr, holds: bool, (slot, up): (Slot, bool), depth: u32) -> Vec<i64> {
+    let Some(depth) = depth.checked_sub(1) else { return Vec::new() };
+    let (op, left, right) = match e {
+        Expr::Unary(UnaryOp::Not, e) => return limits(e, !holds, (slot, up), depth),
+        Expr::Binary(op, left, right) => (*op, left, right),
+        _ => return Vec::new(),
+    };
+    if op == if holds { BinaryOp::And } else { BinaryOp::Or } {
+        return [left, right].into_iter().flat_map(|e| limits(e, holds, (slot, up), depth)).collect();
     }
+    let Some(op) = (if holds { Some(op) } else { negated(op) }) else { return Vec::new() };
     let is_it = |e: &Expr| matches!(e, Expr::Load(place) if place.slot == slot && place.indices.is_empty());
     let (op, k) = match (number(left), number(right)) {
-        (None, Some(k)) if is_it(left) => (*op, k),
+        (None, Some(k)) if is_it(left) => (op, k),
         (Some(k), None) if is_it(right) => (op.mirrored(), k),
         _ => return Vec::new(),
     };
@@ -278,6 +306,18 @@ fn limits(e: &Expr, slot: Slot, up: bool, depth: u32) -> Vec<i64> {
         _ => None,
     };
     limit.into_iter().collect()
+}
+
+/// The comparison that is true where another one is false.
+fn negated(op: BinaryOp) -> Option<BinaryOp> {
+    Some(match op {
+        BinaryOp::Less => BinaryOp::GreaterEqual,
+        BinaryOp::GreaterEqual => BinaryOp::Less,
+        BinaryOp::Greater => BinaryOp::LessEqual,
+        BinaryOp::LessEqual => BinaryOp::Greater,
+        BinaryOp::NotEqual => BinaryOp::Equal,
+        _ => return None,
+    })
 }
 
 /// The value of an expression of constants.
