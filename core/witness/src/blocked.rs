@@ -190,6 +190,8 @@ impl Reason {
 
 fn is_false(condition: &str, operands: &[(String, String)]) -> String {
     match values(condition, operands) {
+        // Whoever reads the statement may have written `false`.
+        None if condition.parse::<i64>().is_ok() => "it is false in every state".to_owned(),
         None => format!("`{condition}` is false"),
         Some(values) => format!("`{condition}` is false: {values}"),
     }

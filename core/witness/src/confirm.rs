@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::explain::{Explanation, explain, explain_stop};
-use crate::infinite::{InfiniteRun, RunFairness, explain_summary, fake_progress};
+use crate::infinite::{InfiniteRun, RunFairness, acceptance, explain_summary, fake_progress};
 use crate::interpret::{Ending, Outcome, Refusal, ending, settled, step as take, stops_accepting};
 use crate::loop_summary::LoopSummary;
 use crate::round::Round;
@@ -303,6 +303,11 @@ impl Walk<'_> {
         let mut explained = explain_summary(self.program, self.watch, &self.summary);
         if shows.no_progress && self.watch.progress == Some(ProgressOn::Transitions) {
             explained.sentences.extend(fake_progress(self.program, &self.summary));
+        }
+        if shows.acceptance && self.watch.claim.is_none() {
+            let at = explained.sentences.len().min(1);
+            let told = acceptance(self.program, &self.summary);
+            told.into_iter().for_each(|told| explained.sentences.insert(at, told));
         }
         let still = self.summary.first.as_ref().filter(|_| self.summary.steps == 0);
         let stop = still.map(|state| explain_stop(self.program, state, steps.backwards()));

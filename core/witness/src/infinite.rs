@@ -199,6 +199,22 @@ pub(crate) fn fake_progress(program: &Program, summary: &LoopSummary) -> Option<
     ))
 }
 
+/// Says which processes are at acceptance labels in a loop, and at which.
+pub(crate) fn acceptance(program: &Program, summary: &LoopSummary) -> Option<String> {
+    let first = summary.first.as_ref()?;
+    let names = Names::of(program, first);
+    let alive = summary.at_acceptance.iter().filter(|(pid, _)| usize::from(*pid) < first.processes.len());
+    let told: Vec<String> = alive
+        .map(|(pid, labels)| match labels.as_slice() {
+            [only] => format!("{} is at acceptance label `{only}`", names.process(*pid)),
+            _ => format!("{} is at an acceptance label", names.process(*pid)),
+        })
+        .collect();
+    let told: Vec<&str> = told.iter().map(String::as_str).collect();
+    let shown = listed(told.get(..CONSTANTS_TOLD_MAX).unwrap_or(&told))?.0;
+    Some(format!("In the loop, {shown}."))
+}
+
 fn nothing() -> InfiniteRun {
     InfiniteRun {
         processes: Vec::new(),

@@ -66,6 +66,8 @@ pub(crate) struct LoopSummary {
     pub(crate) movers: BTreeSet<u8>,
     /// The processes that stand at a progress label in one of its states.
     pub(crate) at_progress: BTreeSet<u8>,
+    /// The processes that are at an acceptance label in one of its states in which nobody holds control, with the labels there.
+    pub(crate) at_acceptance: BTreeSet<(u8, Vec<String>)>,
     /// Of each process that has not moved yet: where it waits in every state, and why.
     waiting: BTreeMap<u8, WaitsThroughout>,
     /// In how many states nobody holds control.
@@ -96,11 +98,15 @@ impl LoopSummary {
             self.movers.extend(step.partner.map(|(pid, _)| pid));
         }
         self.compare_reasons(program, state);
-        let stands = |pid: &usize| {
-            let process = &state.processes[*pid];
-            program.process(process.process).locations[process.location.0 as usize].progress
-        };
-        self.at_progress.extend((0..state.processes.len()).filter(stands).map(|pid| pid as u8));
+        for (pid, process) in state.processes.iter().enumerate() {
+            let location = &program.process(process.process).locations[process.location.0 as usize];
+            if location.progress {
+                self.at_progress.insert(pid as u8);
+            }
+            if location.accept && state.holder.is_none() {
+                self.at_acceptance.insert((pid as u8, location.labels.clone()));
+            }
+        }
         match self.first.take() {
             None => {
                 self.changed = state.globals.iter().map(|values| vec![false; values.len()]).collect();
