@@ -56,9 +56,11 @@ impl CheckpointFlags {
 
 /// Writes checkpoints to a file.
 fn saved(path: PathBuf) -> Arc<Save> {
-    Arc::new(move |bytes: &[u8]| {
-        if let Err(error) = replace(&path, bytes) {
+    Arc::new(move |bytes: &[u8]| match replace(&path, bytes) {
+        Ok(()) => true,
+        Err(error) => {
             let _ = writeln!(anstream::stderr(), "warning: cannot write the checkpoint {}: {error}", path.display());
+            false
         }
     })
 }

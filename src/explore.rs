@@ -113,7 +113,7 @@ fn checkpoints(args: &Explore, loaded: &Loaded, settings: &Settings) -> Result<R
             help: add `--delay` or `--depth-bound`, or use `fabius check`"
             .to_owned());
     }
-    let save: Option<Arc<Save>> = args.checkpoint.as_ref().map(|_| Arc::new(|_: &[u8]| ()) as _);
+    let save: Option<Arc<Save>> = args.checkpoint.as_ref().map(|_| Arc::new(|_: &[u8]| true) as _);
     let resume = args.resume.as_ref().map(|path| {
         let name = path.display().to_string();
         let bytes = read_checkpoint(path).map_err(|error| format!("error: cannot resume from {name}: {error}"))?;

@@ -46,6 +46,6 @@ fn is_any_kept(loaded: &Loaded, settings: &Settings) -> bool {
 }
 
 fn with_checkpoints(settings: &Settings) -> Settings {
-    let save = Some(Arc::new(|_: &[u8]| ()) as _);
+    let save = Some(Arc::new(|_: &[u8]| true) as _);
     Settings { checkpoint_files: CheckpointFiles { save, ..CheckpointFiles::default() }, ..settings.clone() }
 }

@@ -302,14 +302,14 @@ fn sentence(what: &str, why: Unfinished) -> String {
 fn keeper(number: u64, send: Sender<Message>, controls: Controls, file: Option<PathBuf>) -> Arc<Save> {
     Arc::new(move |bytes: &[u8]| {
         if controls.leaves_states_out() {
-            return;
+            return false;
         }
-        if let Some(file) = &file
-            && let Err(error) = replace(file, bytes)
-        {
+        let written = file.as_ref().map_or(Ok(()), |file| replace(file, bytes));
+        if let (Err(error), Some(file)) = (&written, &file) {
             let _ = send.send(Message::CheckpointNotWritten(file.clone(), error.to_string()));
         }
         let _ = send.send(Message::Kept(number, bytes.into()));
+        written.is_ok()
     })
 }
 

@@ -76,7 +76,7 @@ impl<'a> Checkpointing<'a> {
         let from = checkpoint_files.resume.as_ref().map(|(_, bytes)| checkpoint_key.read::<S>(bytes, &self.cut));
         let from = from.transpose().map_err(|why| Box::new(unusable(checkpoint_files, &why)))?;
         let write = |snapshot: S| checkpoint_key.write(snapshot, &self.cut);
-        let mut keep = checkpoint_files.save.as_ref().map(|save| move |snapshot: S| save(&write(snapshot)));
+        let mut keep = checkpoint_files.save.as_ref().map(|save| move |snapshot: S| _ = save(&write(snapshot)));
         let keep = keep.as_mut().map(|keep| keep as &mut dyn FnMut(S));
         search(CheckpointPolicy { from, keep }).map_err(|Unusable| Box::new(foreign(checkpoint_files)))
     }

@@ -14,8 +14,10 @@ use fabius_observe::CheckContext;
 use fabius_search::Completeness;
 use fabius_task::plan::Planned;
 use fabius_task::report::{PropertyReport, Stopped};
-use fabius_task::settings::{Order, Storage, ThreadCount};
+use fabius_task::settings::{Order, Save, Storage, ThreadCount};
 use fabius_verdict as verdict;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Only the first few runs are made easier to read; that takes time.
 const CALMED_RUNS_MAX: usize = 5;
@@ -29,18 +31,31 @@ pub(crate) fn check(job: Job<'_>, how: How, context: &mut CheckContext<'_>) -> C
 
 /// As [`check`], by a search that is saved or resumed.
 pub(crate) fn check_resumable(job: Job<'_>, order: Order, context: &mut CheckContext<'_>) -> Checked {
+    let mut settings = job.settings.clone();
+    let is_saved = Arc::new(AtomicBool::new(false));
+    settings.checkpoint_files.save = settings.checkpoint_files.save.map(|save| noting(save, Arc::clone(&is_saved)));
+    let job = Job { settings: &settings, ..job };
     let how = How { order, store: Storage::Tree, threads: ThreadCount::Exactly(1) };
     let mut checked = check_by(job, how, context, |machine, context| resumable::explore(job, machine, context));
     let file = &job.settings.checkpoint_files.paths.save;
-    if let (Some(file), true) = (file, is_saved_at_its_end(&checked)) {
+    if let (Some(file), true) = (file, is_saved.load(Ordering::Relaxed) && was_stopped(&checked)) {
         checked.reason = std::mem::take(&mut checked.reason).resumable_from(file.display().to_string());
     }
     checked
 }
 
-/// Whether a search that is saved was stopped before it was done.
-fn is_saved_at_its_end(checked: &Checked) -> bool {
+/// Whether a search was stopped before it was done.
+fn was_stopped(checked: &Checked) -> bool {
     !matches!(checked.report.stopped, None | Some(Stopped::Violation | Stopped::Depth)) && 0 < checked.report.states
+}
+
+/// The same, and takes note of whether some checkpoint was saved.
+fn noting(save: Arc<Save>, is_saved: Arc<AtomicBool>) -> Arc<Save> {
+    Arc::new(move |bytes: &[u8]| {
+        let saved = save(bytes);
+        is_saved.fetch_or(saved, Ordering::Relaxed);
+        saved
+    })
 }
 
 /// Searches the reachable states by `explore`, and confirms what was found.

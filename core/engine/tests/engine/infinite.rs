@@ -169,6 +169,16 @@ fn a_formula_is_explained_by_its_propositions_and_by_the_fairness_of_its_loop() 
 }
 
 #[test]
+fn an_acceptance_cycle_names_the_labels_in_it() {
+    let text = "byte x;
+active proctype P() { accept_busy: do :: x = 1 - x od }
+active proctype Q() { x == 7; accept_never: x = 0 }";
+    let found = property(text, "acceptance", &Settings::default());
+    let told = &found.violations[0].explanation;
+    assert_eq!(told[..2], ["In the loop, P[0] moves.", "In the loop, P[0] is at acceptance label `accept_busy`."]);
+}
+
+#[test]
 fn a_formula_speaks_for_itself_and_a_claim_for_the_labels_too() {
     let labelled = "byte x; active proctype p() { accept: do :: x = 1 - x od }";
     assert_eq!(property(labelled, "acceptance", &Settings::default()).verdict, Verdict::Violated);

@@ -14,6 +14,7 @@ mod portfolio;
 mod prune;
 mod ranges;
 mod reducing;
+mod resumable;
 mod ribbon;
 mod runs;
 mod schedule;

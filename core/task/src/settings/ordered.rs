@@ -115,8 +115,8 @@ pub struct CheckpointPaths {
     pub save: Option<PathBuf>,
 }
 
-/// Puts the bytes of a checkpoint somewhere safe.
-pub type Save = dyn Fn(&[u8]) + Send + Sync;
+/// Puts the bytes of a checkpoint somewhere safe; false if that failed.
+pub type Save = dyn Fn(&[u8]) -> bool + Send + Sync;
 
 impl CheckpointFiles {
     /// Whether there is anything to do.
