@@ -3,7 +3,7 @@
 use crate::args::{parse_count, parse_duration, parse_size};
 use crate::render::numbers::{count, counted, memory, seconds};
 use crate::render::paint::{BAD, COMMAND, FAINT, GOOD, STRONG, UNSURE, paint};
-use crate::render::text;
+use crate::render::text::{self, layout};
 use crate::stop::Interrupts;
 use crate::trail::{UNNAMED, is_stdin, write_beside};
 use crate::{asked, check, exit, output};
@@ -13,6 +13,7 @@ use fabius_base::Cancel;
 use fabius_causes::report::{CauseReport, CausesReport, CausesVerdict, PropertyCauses, StatementReport};
 use fabius_causes::{Causes as Found, CausesContext, CausesRequest, NotAsked, causes};
 use fabius_engine::{Loaded, Settings};
+use fabius_mutation::report::in_one_line;
 use fabius_supervise::Timer;
 use fabius_witness::format::trail::trail;
 use std::collections::BTreeSet;
@@ -24,8 +25,8 @@ use std::time::Duration;
 const HELP: &str = "\
 A cause is a minimal set of statements with which a property can be violated: some violating run executes these statements only, and
 without the steps of any one of them there is no such run. Each violating run executes all statements of at least one cause. So two
-causes are two different ways to fail. Causes are searched for by leaving out steps, one breadth-first search (for infinite runs, one
-search for cycles) after the other; the first of them takes as long as `fabius check --search bfs --no-optimize --no-reduction`.
+causes are two different ways to fail. The model is checked first; then causes are searched for by leaving out steps, one breadth-first
+search (for infinite runs, one search for cycles) of the model as it is written after the other.
 
 Exit codes:
   0  there is no cause: the properties hold
@@ -34,8 +35,12 @@ Exit codes:
   3  the input is faulty (the model, a file or a flag), or the output cannot be written
   4  an internal error of fabius";
 
-/// Longer statements are cut.
-const TEXT_MAX: usize = 60;
+/// Statements are shown with at least this many characters, …
+const TEXT_MIN: usize = 16;
+/// … before a column of this width for each cause …
+const MARK_COLUMNS: usize = 4;
+/// … and behind others, with this many blanks between them.
+const BLANK_COLUMNS: usize = 4;
 
 // The flags of `fabius causes`.
 #[derive(Args, Debug, Clone)]
@@ -105,12 +110,8 @@ pub fn run(args: &Causes) -> u8 {
         Ok(loaded) => loaded,
         Err(code) => return code,
     };
-    let request = CausesRequest {
-        properties: args.property.clone(),
-        limits,
-        causes_max: usize::from(args.limit),
-        until: args.timeout,
-    };
+    let settings = Settings { properties: args.property.clone(), until: args.timeout, ..settings };
+    let request = CausesRequest { settings, causes_max: usize::from(args.limit) };
     let (loaded, found) = match asked::until_stopped(&cancel, loaded, move |loaded, cancel, now| {
         let on_terminal = std::io::stderr().is_terminal();
         let mut observe = |found: usize, searches: u64| {
@@ -185,7 +186,7 @@ fn text(args: &Causes, loaded: &Loaded, found: &Found) -> String {
     }
     let mut text = String::new();
     for property in &found.report.properties {
-        text.push_str(&of_property(property));
+        text.push_str(&of_property(property, &found.report.file));
     }
     if found.report.properties.is_empty() {
         text.push_str("the model has no such property\n");
@@ -198,8 +199,8 @@ fn text(args: &Causes, loaded: &Loaded, found: &Found) -> String {
     text
 }
 
-/// The causes of a property, as a table: a row for each statement, a column for each cause.
-fn of_property(property: &PropertyCauses) -> String {
+/// The causes of a property: how many there are, their statements, what goes wrong in each.
+fn of_property(property: &PropertyCauses, model: &str) -> String {
     let name = paint(STRONG, &property.property);
     let style = match property.verdict {
         CausesVerdict::Holds => GOOD,
@@ -210,25 +211,7 @@ fn of_property(property: &PropertyCauses) -> String {
     let end = sentence.find([',', ';', ':']).unwrap_or(sentence.len());
     let (verdict, more) = sentence.split_at(end);
     let mut text = format!("{name}: {}{more}\n", paint(style, verdict));
-    let statements: BTreeSet<&StatementReport> = property.causes.iter().flat_map(|cause| &cause.statements).collect();
-    let cells = |statement: &StatementReport| {
-        let place = format!("line {}", statement.line);
-        (place, statement.process.clone(), in_one_line(&statement.statement))
-    };
-    let rows: Vec<_> = statements.iter().map(|statement| (cells(statement), *statement)).collect();
-    let width =
-        |of: &dyn Fn(&(String, String, String)) -> usize| rows.iter().map(|(row, _)| of(row)).max().unwrap_or(0);
-    let place = width(&|row| row.0.chars().count());
-    let process = width(&|row| row.1.chars().count());
-    let words = width(&|row| row.2.chars().count());
-    if !rows.is_empty() {
-        let numbers: String = property.causes.iter().map(|cause| format!("{:>4}", cause.number)).collect();
-        let _ = writeln!(text, "  {:<1$}{numbers}", "", place + process + words + 4);
-    }
-    for ((line, owner, statement), row) in &rows {
-        let marks: String = property.causes.iter().map(|cause| mark(cause, row)).collect();
-        let _ = writeln!(text, "  {line:<place$}  {owner:<process$}  {statement:<words$}{}", marks.trim_end());
-    }
+    text.push_str(&table(property, model));
     for cause in &property.causes {
         let _ = writeln!(text, "  {} {}", paint(STRONG, format!("{:>2}", cause.number)), cause.sentence);
         if !cause.minimal {
@@ -239,12 +222,34 @@ fn of_property(property: &PropertyCauses) -> String {
     text
 }
 
-fn mark(cause: &CauseReport, statement: &StatementReport) -> &'static str {
-    if cause.statements.contains(statement) { "   ●" } else { "   ·" }
+/// A row for each statement, a column for each cause; as wide as the terminal, where statements are long.
+fn table(property: &PropertyCauses, model: &str) -> String {
+    let statements: BTreeSet<&StatementReport> = property.causes.iter().flat_map(|cause| &cause.statements).collect();
+    let place_of = |statement: &StatementReport| match statement.file == model {
+        true => format!("line {}", statement.line),
+        false => format!("{}:{}", statement.file, statement.line),
+    };
+    let longest = |of: &dyn Fn(&StatementReport) -> usize| statements.iter().map(|one| of(one)).max().unwrap_or(0);
+    let place = longest(&|one| place_of(one).chars().count());
+    let process = longest(&|one| one.process.chars().count());
+    let beside = place + process + MARK_COLUMNS * property.causes.len() + BLANK_COLUMNS;
+    let room = layout(None).width.saturating_sub(beside).max(TEXT_MIN);
+    let words = longest(&|one| in_one_line(&one.statement, room).chars().count());
+    let mut text = String::new();
+    if !statements.is_empty() {
+        let numbers: String = property.causes.iter().map(|cause| format!("{:>MARK_COLUMNS$}", cause.number)).collect();
+        let _ = writeln!(text, "  {:<1$}{numbers}", "", place + process + words + BLANK_COLUMNS);
+    }
+    for one in statements {
+        let marks: String = property.causes.iter().map(|cause| mark(cause, one)).collect();
+        let (at, owner, statement) = (place_of(one), &one.process, in_one_line(&one.statement, room));
+        let _ = writeln!(text, "  {at:<place$}  {owner:<process$}  {statement:<words$}{marks}");
+    }
+    text
 }
 
-fn in_one_line(text: &str) -> String {
-    fabius_mutation::report::in_one_line(text, TEXT_MAX)
+fn mark(cause: &CauseReport, statement: &StatementReport) -> &'static str {
+    if cause.statements.contains(statement) { "   ●" } else { "   ·" }
 }
 
 fn searches(number: u64) -> String {

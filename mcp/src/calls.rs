@@ -1,8 +1,9 @@
-//! The tools `check` and `schedule`.
+//! The tools `check`, `causes` and `schedule`.
 
 use crate::model::{self, timer};
 use fabius_analysis::schedule::{EXPLORATION_TENTHS, ScheduleRequest, Stops, WAITS_TENTHS};
 use fabius_base::{Cancel, Limits};
+use fabius_causes::{CausesContext, CausesRequest, NotAsked, causes as find_causes};
 use fabius_engine::settings::ThreadCount;
 use fabius_engine::{CheckContext, Fairness, Settings};
 use fabius_project::cache::Cache;
@@ -13,6 +14,11 @@ use std::time::Instant;
 
 /// A set of waits may be at most this large.
 pub(crate) const WAITS_MAX: u64 = 9;
+
+/// This many causes are found if nobody says how many, …
+pub(crate) const CAUSES: u64 = 10;
+/// … and at most this many.
+pub(crate) const CAUSES_MAX: u64 = 100;
 
 /// Of a longer run, this many steps are told at each of its ends: more than anybody reads would only fill the context of an assistant.
 const STEPS_AT_ENDS: usize = 100;
@@ -63,6 +69,42 @@ fn shorten(violation: &mut Value) {
     if let Some(violation) = violation.as_object_mut() {
         violation.remove("ribbon");
     }
+}
+
+/// Finds the causes of violations: the report, in which long runs lack their middle.
+///
+/// # Errors
+/// What is wrong with the arguments or the model.
+pub(crate) fn causes(arguments: &Value, cancel: &Cancel) -> Result<Value, String> {
+    let _timer = timer(arguments, cancel, 10)?;
+    let (properties, formulas) = (texts(arguments, "properties")?, texts(arguments, "ltl")?);
+    let limit = whole(arguments, "limit", CAUSES_MAX)?.unwrap_or(CAUSES);
+    let model = model::read(arguments, &formulas, cancel)?;
+    if let Some(error) = model.error() {
+        return Err(error);
+    }
+    let settings = Settings {
+        properties,
+        limits: Limits { memory_bytes_max: Some(memory::default_bytes()), ..Limits::default() },
+        threads: ThreadCount::of_half_the_machine(),
+        ..Settings::default()
+    };
+    let request = CausesRequest { settings, causes_max: usize::try_from(limit).unwrap_or(usize::MAX) };
+    let began = Instant::now();
+    let mut context = CausesContext { cancel, now: &|| began.elapsed(), observe: &mut |_, _| {} };
+    let found = match find_causes(&model.loaded, &request, &mut context) {
+        Ok(found) => found,
+        Err(NotAsked::Refused(why)) => return Err(why),
+        Err(NotAsked::Faulty) => return Err("the model is faulty".to_owned()),
+    };
+    if let Some(failure) = found.report.internal_error {
+        return Err(failure);
+    }
+    let mut report = document(&found.report)?;
+    let properties = report["properties"].as_array_mut().into_iter().flatten();
+    let causes = properties.flat_map(|property| property["causes"].as_array_mut().into_iter().flatten());
+    causes.for_each(|cause| shorten(&mut cause["run"]));
+    Ok(report)
 }
 
 /// Looks for a schedule: the report.

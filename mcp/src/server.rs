@@ -18,7 +18,7 @@ const WAITING_MAX: usize = 64;
 const VERSIONS: &[&str] = &["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 const INSTRUCTIONS: &str = "Fabius checks models of concurrent systems in Promela, the language of Spin. `check` says whether \
 assertions, the absence of deadlocks and formulas hold, with a run for each that does not; `explore` shows which steps are possible after \
-a sequence of steps; `schedule` says whether a scheduler can avoid the errors; `explain` says what a code such as F0602 means.";
+a sequence of steps; `causes` says in which different ways a property can be violated; `schedule` says whether a scheduler can avoid the errors; `explain` says what a code such as F0602 means.";
 
 const PARSE_ERROR: i64 = -32700;
 const INVALID_REQUEST: i64 = -32600;

@@ -57,6 +57,14 @@ const TOOLS: &[Tool] = &[
         &[],
     ),
     (
+        "causes",
+        "Find the causes of violations",
+        "Find the different ways in which properties of a Promela model can be violated: minimal sets of statements, each with a run, and \
+         whether there are no others. The answer is the report of `fabius causes --json`.",
+        causes_arguments,
+        &[],
+    ),
+    (
         "schedule",
         "Find a safe schedule",
         "Find out whether a scheduler can avoid the errors and deadlocks of a Promela model, and by which waits. The answer is the \
@@ -102,6 +110,7 @@ pub(crate) fn exists(name: &str) -> bool {
 pub(crate) fn call(name: &str, arguments: &Value, explain: fn(&str) -> Option<String>, cancel: &Cancel) -> Called {
     let called = unknown_argument(name, arguments).map_or(Ok(()), Err).and_then(|()| match name {
         "check" => calls::check(arguments, cancel).map(Called::Document),
+        "causes" => calls::causes(arguments, cancel).map(Called::Document),
         "schedule" => calls::schedule(arguments, cancel).map(Called::Document),
         "explore" => explore::explore(arguments, cancel).map(Called::Document),
         _ => {
@@ -138,8 +147,23 @@ fn model_arguments() -> Value {
     })
 }
 
+/// A list of names or formulas.
+fn names(what: &str) -> Value {
+    json!({ "type": "array", "items": { "type": "string" }, "description": what })
+}
+
+fn causes_arguments() -> Value {
+    json!({
+        "properties": names("Ask only about these: names of formulas and claims, or kinds (safety, progress, acceptance, ltl)."),
+        "ltl": names("Further formulas of linear temporal logic, such as `[] (requested -> <> granted)`."),
+        "limit": {
+            "type": "integer", "minimum": 1, "maximum": calls::CAUSES_MAX, "default": calls::CAUSES,
+            "description": "Maximum number of causes of each property.",
+        },
+    })
+}
+
 fn check_arguments() -> Value {
-    let names = |what: &str| json!({ "type": "array", "items": { "type": "string" }, "description": what });
     json!({
         "properties": names("Check only these: names of formulas and claims, or kinds (safety, progress, acceptance, ltl)."),
         "ltl": names("Further formulas of linear temporal logic, such as `[] (requested -> <> granted)`."),

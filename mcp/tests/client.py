@@ -30,7 +30,7 @@ async def main():
     async with stdio_client(server) as (read, write), ClientSession(read, write) as session:
         await session.initialize()
         tools = {tool.name for tool in (await session.list_tools()).tools}
-        assert tools == {"check", "explore", "schedule", "explain"}, tools
+        assert tools == {"check", "explore", "causes", "schedule", "explain"}, tools
 
         broken = str(MODELS / "peterson_broken.pml")
         report = await document(session, "check", path=broken)

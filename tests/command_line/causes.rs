@@ -23,8 +23,8 @@ fn json(run: &Run) -> Value {
 fn causes_are_a_table_of_statements() {
     let found = run(&[SEAT]).expect(1).says("safety: 3 causes, and no others");
     let found = found.says("line 25  Telephone  skip               ·   ·   ●");
-    let found = found.says(" 2 assertion violated: assert(sold < 2) at line 14, after 5 steps");
-    found.says(" 3 deadlock at line 18, after 8 steps").says("32 searches, 1 252 states together");
+    let found = found.says(" 2 assertion violated: assert(sold < 2) at line 23, after 5 steps");
+    found.says(" 3 deadlock at line 18, after 8 steps").says("33 searches, 1 199 states together");
     let report = json(&run(&[SEAT, "--json"]).expect(1));
     let property = &report["properties"][0];
     assert_eq!((&property["verdict"], &property["complete"]), (&"violated".into(), &true.into()));
@@ -67,7 +67,7 @@ fn properties_are_chosen_and_a_formula_can_be_added() {
 fn what_was_not_searched_is_told() {
     let limited = run(&[SEAT, "--limit", "1"]).expect(1);
     limited.says("safety: 1 cause; there may be more: no more of them were asked for");
-    let counting = "int x; active proctype P() { do :: x++ od }";
+    let counting = "int x; active proctype P() { do :: x++; assert(x != -5) od }";
     on(counting, &["--max-states", "100"])
         .expect(2)
         .says("safety: no cause was found: the limit of 100 states was reached");

@@ -74,7 +74,7 @@ fn the_server_says_what_it_is_and_lists_its_tools() {
     assert_eq!(answers[0]["result"]["serverInfo"]["name"], "fabius");
     let tools = answers[2]["result"]["tools"].as_array().expect("a list");
     let names: Vec<&str> = tools.iter().filter_map(|tool| tool["name"].as_str()).collect();
-    assert_eq!(names, ["check", "explore", "schedule", "explain"]);
+    assert_eq!(names, ["check", "explore", "causes", "schedule", "explain"]);
     assert!(tools.iter().all(|tool| tool["annotations"]["readOnlyHint"] == true));
     assert!(tools.iter().all(|tool| tool["inputSchema"]["type"] == "object"));
 }
@@ -160,6 +160,20 @@ fn a_walk_goes_where_the_steps_lead() {
         refusal("explore", json!({ "text": text, "steps": [9] }))
             .contains("the choices there are numbered from 1 to 2")
     );
+}
+
+#[test]
+fn causes_are_those_of_the_command() {
+    let model = "models/last_seat.pml";
+    let run = super::tool::run(&["causes", model, "--json"]);
+    let mut told = super::tool::json(&run, "causes.schema.json");
+    let mut answered = document("causes", json!({ "path": model }));
+    for report in [&mut told, &mut answered] {
+        report["seconds"] = json!(0);
+    }
+    assert_eq!(answered, told);
+    let first = document("causes", json!({ "path": model, "limit": 1 }));
+    assert_eq!(first["properties"][0]["complete"], false, "{first}");
 }
 
 #[test]

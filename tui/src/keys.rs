@@ -164,7 +164,7 @@ pub const TABLE: &[Binding] = table![
     UNDERSTAND Driving Why ["W"] "why" "Why the process that is marked cannot go on, and who could change that."
     UNDERSTAND Driving Writers ["w"] "who wrote" "Who wrote the value that is marked, back through the channels."
     UNDERSTAND Driving Essential ["e"] "essential" "Show only the steps without which the error does not happen, or all again."
-    UNDERSTAND Driving OtherTrace ["t"] "other run" "Another run to the same error: the shortest, the one with the fewest changes of process, with the fewest delays; then the next error that was found."
+    UNDERSTAND Driving OtherTrace ["t"] "other run" "Another run to the same error: the shortest, the one with the fewest changes of process, with the fewest delays; then runs with other causes, as long as there are some; then the next error that was found."
     UNDERSTAND Driving TraceTab ["l"] "lanes/story" "Show the run as lanes, as a story, as a tree of what was tried, its loop as a ring, or where its formula holds."
     UNDERSTAND Driving Compare ["="] "compare" "Choose the run to the state that is marked in the tree of what was tried; pressed at another state, both runs are shown beside one another, with what differs marked."
     UNDERSTAND Driving Before ["B"] "run before" "The run that violated the property before the model was written last beside the present one; where only one of the texts violates it, its run followed in the other one."

@@ -2,9 +2,10 @@
 
 use crate::background_run::RunRequest;
 use fabius_analysis::LocalStateGraph;
-use fabius_engine::{Boundary, Counterexample, Event, Loaded, Outcome};
+use fabius_engine::{Boundary, Event, Loaded, Outcome};
 use fabius_explore::{
-    Alternative, AlternativeSearch, Exploration, GraphRequest, LocalAnswer, ScheduleFound, ScheduleSearch, Stop,
+    Alternative, AlternativeSearch, Exploration, GraphRequest, LocalAnswer, OtherRun, ScheduleFound, ScheduleSearch,
+    Stop,
 };
 use fabius_project::checkpoints::NotSaved;
 use fabius_project::originals::Originals;
@@ -40,7 +41,7 @@ pub enum Message {
     /// A search from a state is over.
     Searched(u64, Box<Result<LocalAnswer, String>>),
     /// A search for another run to the error is over; which one was wanted.
-    Found(u64, Alternative, Box<Result<Option<Counterexample>, String>>),
+    Found(u64, Alternative, Box<Result<OtherRun, String>>),
     /// A chart of what is ahead is drawn; its number.
     Charted(u64, Box<Result<LocalStateGraph, String>>),
     /// The search for a schedule is over; its number.

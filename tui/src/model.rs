@@ -8,7 +8,7 @@ use crate::theme::Theme;
 use crate::watch::Watch;
 use fabius_engine::settings::Settings;
 use fabius_engine::{Counterexample, Loaded, Look, Outcome, Scheduling};
-use fabius_explore::Alternative;
+use fabius_explore::{Alternative, Path};
 use fabius_project::originals::Originals;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -412,6 +412,8 @@ pub struct Model {
     pub seeking: Option<Alternative>,
     /// The other run that is looked for next.
     pub next_other: usize,
+    /// Runs whose causes are known, where one with another cause was found.
+    pub with_causes: Vec<Path>,
     /// Who chooses, where a scheduler does.
     pub scheduling: Scheduling,
     /// The seed of the next random run.
@@ -471,6 +473,7 @@ impl Model {
             later: Vec::new(),
             seeking: None,
             next_other: 0,
+            with_causes: Vec::new(),
             scheduling,
             seed: 1,
             quits: false,

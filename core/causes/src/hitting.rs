@@ -4,13 +4,13 @@ use crate::Statements;
 use fabius_program::EdgeId;
 
 /// A smallest set that has an element of each set of `hit`, and all elements of no set of `avoid`; `None` if there is none.
-pub(crate) fn smallest_hitting_set(hit: &[&Statements], avoid: &[Statements]) -> Option<Statements> {
+pub(crate) fn smallest_hitting_set(hit: &[Statements], avoid: &[Statements]) -> Option<Statements> {
     // More elements than one for each set to be hit are never needed.
     (0..=hit.len()).find_map(|size| extended(&mut Statements::new(), size, hit, avoid))
 }
 
 /// The set with at most `more` elements more that hits every set.
-fn extended(chosen: &mut Statements, more: usize, hit: &[&Statements], avoid: &[Statements]) -> Option<Statements> {
+fn extended(chosen: &mut Statements, more: usize, hit: &[Statements], avoid: &[Statements]) -> Option<Statements> {
     if avoid.iter().any(|set| set.is_subset(chosen)) {
         return None;
     }
@@ -47,7 +47,6 @@ mod tests {
         for _ in 0..5_000 {
             let hit: Vec<Statements> = (0..random(5)).map(|_| set(random(64) as u32)).collect();
             let avoid: Vec<Statements> = (0..random(5)).map(|_| set(random(64) as u32)).collect();
-            let hit: Vec<&Statements> = hit.iter().collect();
             let fits = |one: &Statements| {
                 hit.iter().all(|set| !set.is_disjoint(one)) && !avoid.iter().any(|set| set.is_subset(one))
             };

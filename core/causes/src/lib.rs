@@ -25,6 +25,8 @@ pub mod report;
 
 use fabius_base::{Cancel, Limits};
 use fabius_counterexample::{Counterexample, confirm};
+use fabius_engine::settings::VacuityExtent;
+use fabius_engine::{CheckContext, Settings, Verdict, check};
 use fabius_program::{CLAIM_PID, EdgeId, Move, Program};
 use fabius_task::load::Loaded;
 use fabius_task::plan::{plan, unknown_property};
@@ -41,14 +43,10 @@ pub type Statements = BTreeSet<EdgeId>;
 /// What is asked.
 #[derive(Clone, Debug)]
 pub struct CausesRequest {
-    /// Names or kinds of properties; empty for all that the model has.
-    pub properties: Vec<String>,
-    /// How much each search may use.
-    pub limits: Limits,
+    /// Which properties count, how much each search may use, and when to stop: the properties share the time until then.
+    pub settings: Settings,
     /// Find at most this many causes of each property.
     pub causes_max: usize,
-    /// When to stop, by the clock of [`CausesContext`]; the properties share the time until then.
-    pub until: Option<Duration>,
 }
 
 /// What the work needs from outside.
@@ -83,6 +81,19 @@ pub struct Cause {
     pub program: Arc<Program>,
 }
 
+/// A run with another cause than some that are known.
+#[derive(Clone, Debug)]
+pub enum AnotherCause {
+    /// There is one.
+    Found(Box<Cause>),
+    /// There is none: each violating run executes all statements of one of the causes of the known runs, of which there are this many.
+    Nothing(usize),
+    /// None was found, and why not everything was searched.
+    Unknown(String),
+    /// Fabius itself is wrong: what happened.
+    Failed(String),
+}
+
 /// Why nothing can be found out.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum NotAsked {
@@ -92,24 +103,32 @@ pub enum NotAsked {
     Refused(String),
 }
 
-/// Finds the causes of the violations of a model.
+/// Finds the causes of the violations of a model. First it is checked as it always is: what was proved has no cause, and what was
+/// violated has one among the statements of the run that was found.
 ///
 /// # Errors
 /// If there is no such property, or the model cannot be run.
 pub fn causes(loaded: &Loaded, request: &CausesRequest, context: &mut CausesContext<'_>) -> Result<Causes, NotAsked> {
     let began = (context.now)();
     let program = loaded.checkable().and_then(|_| loaded.as_written()).ok_or(NotAsked::Faulty)?;
-    let plan = plan(&program, &request.properties)
+    let plan = plan(&program, &request.settings.properties)
         .map_err(|unknown| NotAsked::Refused(unknown_property(&unknown).headline))?;
     let mut found = Causes { report: CausesReport::new(loaded), causes: Vec::new() };
     for (at, planned) in plan.properties.iter().enumerate() {
         let properties_left = (plan.properties.len() - at) as u32;
         let share = |until: Duration| until.saturating_sub((context.now)()) / properties_left;
-        let until = request.until.map(|until| (context.now)() + share(until));
-        let limits = LooksLimits { limits: request.limits, until };
+        let until = request.settings.until.map(|until| (context.now)() + share(until));
+        let limits = LooksLimits { limits: request.settings.limits, until };
         let looks = Looks::new(&program, planned, limits, context.cancel).map_err(NotAsked::Refused)?;
-        let (causes_max, before) = (request.causes_max, found.causes.len());
-        let of_property = Enumeration::new(loaded, looks, context, causes_max, before).run();
+        let settings = Settings { until, ..request.settings.clone() };
+        let before = found.causes.len();
+        let of_property = checked(loaded, &looks, &settings, context).and_then(|known| match known {
+            Known::Holds(states) => Ok((PropertyCauses::proved(planned, states), Vec::new())),
+            Known::Violated(path) => {
+                Enumeration::new(loaded, looks, context, before).run(request.causes_max, Some(&path))
+            }
+            Known::Nothing => Enumeration::new(loaded, looks, context, before).run(request.causes_max, None),
+        });
         match of_property {
             Ok((report, causes)) => {
                 found.report.properties.push(report);
@@ -125,6 +144,90 @@ pub fn causes(loaded: &Loaded, request: &CausesRequest, context: &mut CausesCont
     Ok(found)
 }
 
+/// What a check says of a property.
+enum Known {
+    /// It holds in this many states, and they are all.
+    Holds(u64),
+    /// A run of the program that is searched for causes violates it.
+    Violated(Vec<Move>),
+    /// Neither.
+    Nothing,
+}
+
+/// Checks a property.
+///
+/// # Errors
+/// The text of an internal error.
+fn checked(
+    loaded: &Loaded,
+    looks: &Looks<'_>,
+    settings: &Settings,
+    context: &CausesContext<'_>,
+) -> Result<Known, String> {
+    let settings = Settings {
+        properties: vec![looks.planned.name.clone()],
+        vacuity: VacuityExtent::Off,
+        hints: false,
+        schedule: false,
+        threads: settings.threads,
+        ..settings.question_only()
+    };
+    let mut observe = |_| {};
+    let mut inner = CheckContext { cancel: context.cancel, now: context.now, observe: &mut observe, controls: None };
+    let outcome = check(loaded, &settings, &mut inner);
+    if let Some(failure) = outcome.failure {
+        return Err(failure);
+    }
+    let name = &looks.planned.name;
+    let Some(property) = outcome.report.properties.iter().find(|property| property.name == *name) else {
+        return Ok(Known::Nothing);
+    };
+    let is_of_program = |told: &Program| told.edges == looks.program().edges;
+    Ok(match (property.verdict, outcome.counterexamples.first()) {
+        (Verdict::Holds, _) if property.exhaustive => Known::Holds(property.states),
+        (Verdict::Violated, Some(example)) if is_of_program(&example.told) => {
+            Known::Violated(example.trace.steps.iter().map(|step| step.taken).collect())
+        }
+        _ => Known::Nothing,
+    })
+}
+
+/// Finds a run with another cause than some runs of the program as written that violate a property of a model.
+///
+/// # Errors
+/// If there is no such property, or the model cannot be run.
+pub fn another_cause(
+    loaded: &Loaded,
+    property: &str,
+    runs: &[Vec<Move>],
+    limits: Limits,
+    context: &mut CausesContext<'_>,
+) -> Result<AnotherCause, NotAsked> {
+    let program = loaded.checkable().and_then(|_| loaded.as_written()).ok_or(NotAsked::Faulty)?;
+    let plan = plan(&program, &[property.to_owned()])
+        .map_err(|unknown| NotAsked::Refused(unknown_property(&unknown).headline))?;
+    let none = || NotAsked::Refused(format!("the model has no property `{property}`"));
+    let limits = LooksLimits { limits, until: None };
+    let planned = plan.properties.first().ok_or_else(none)?;
+    let looks = Looks::new(&program, planned, limits, context.cancel).map_err(NotAsked::Refused)?;
+    let mut enumeration = Enumeration::new(loaded, looks, context, 0);
+    for path in runs {
+        let (smaller, _) = enumeration.shrink(path);
+        let cause = statements(smaller.as_ref().map_or(path, |run| &run.path));
+        if !enumeration.known.contains(&cause) {
+            enumeration.known.push(cause);
+        }
+    }
+    Ok(match enumeration.next_cause() {
+        Err(failure) => AnotherCause::Failed(failure),
+        Ok(Some(cause)) => AnotherCause::Found(Box::new(cause)),
+        Ok(None) => match enumeration.reason() {
+            Some(why) => AnotherCause::Unknown(why),
+            None => AnotherCause::Nothing(enumeration.known.len()),
+        },
+    })
+}
+
 /// The statements that a run executes.
 fn statements(path: &[Move]) -> Statements {
     let steps = path.iter().filter(|step| step.pid != CLAIM_PID);
@@ -136,49 +239,72 @@ struct Enumeration<'a, 'b> {
     loaded: &'a Loaded,
     looks: Looks<'a>,
     context: &'a mut CausesContext<'b>,
-    causes_max: usize,
     /// Causes of the properties before.
     before: usize,
-    causes: Vec<Cause>,
+    /// The causes that are known.
+    known: Vec<Statements>,
     /// Without the statements of one of these, there is no violation.
     closed: Vec<Statements>,
     /// Why some search did not end, if one did not.
     open: Option<String>,
+    /// There are no other causes than those that are known.
+    is_complete: bool,
 }
 
 impl<'a, 'b> Enumeration<'a, 'b> {
-    fn new(
-        loaded: &'a Loaded,
-        looks: Looks<'a>,
-        context: &'a mut CausesContext<'b>,
-        causes_max: usize,
-        before: usize,
-    ) -> Self {
-        let (causes, closed) = (Vec::new(), Vec::new());
-        Self { loaded, looks, context, causes_max, before, causes, closed, open: None }
+    fn new(loaded: &'a Loaded, looks: Looks<'a>, context: &'a mut CausesContext<'b>, before: usize) -> Self {
+        let (known, closed) = (Vec::new(), Vec::new());
+        Self { loaded, looks, context, before, known, closed, open: None, is_complete: false }
     }
 
-    /// Finds the causes.
+    /// Finds the causes, at most some number of them; the first one among the statements of a run, if there is one.
     ///
     /// # Errors
     /// The text of an internal error.
-    fn run(mut self) -> Result<(PropertyCauses, Vec<Cause>), String> {
-        let mut is_complete = false;
+    fn run(mut self, causes_max: usize, violating: Option<&[Move]>) -> Result<(PropertyCauses, Vec<Cause>), String> {
+        let mut causes = Vec::new();
+        if let Some(path) = violating
+            && let Looked::Run(run) = self.look(&Allowed::Only(&statements(path)))
+        {
+            let cause = self.cause(run)?;
+            self.known.push(cause.statements.clone());
+            causes.push(cause);
+        }
+        while causes.len() < causes_max {
+            let Some(cause) = self.next_cause()? else { break };
+            causes.push(cause);
+        }
+        if causes.len() == causes_max {
+            self.is_complete = self.open.is_none() && self.to_leave_out().is_none();
+            self.open.get_or_insert_with(|| "no more of them were asked for".to_owned());
+        }
+        let order =
+            |cause: &Cause| (cause.statements.len(), cause.counterexample.report.steps, cause.statements.clone());
+        causes.sort_by_cached_key(order);
+        Ok((self.report(&causes), causes))
+    }
+
+    /// A smallest set of statements without which another cause may be left.
+    fn to_leave_out(&self) -> Option<Statements> {
+        smallest_hitting_set(&self.known, &self.closed)
+    }
+
+    /// A cause that is not known yet. `None` if there is none, or none was found: [`Self::is_complete`] says which.
+    ///
+    /// # Errors
+    /// The text of an internal error.
+    fn next_cause(&mut self) -> Result<Option<Cause>, String> {
         loop {
-            let found: Vec<&Statements> = self.causes.iter().map(|cause| &cause.statements).collect();
-            let Some(left_out) = smallest_hitting_set(&found, &self.closed) else {
-                is_complete = self.open.is_none();
-                break;
+            let Some(left_out) = self.to_leave_out() else {
+                self.is_complete = self.open.is_none();
+                return Ok(None);
             };
-            if self.causes_max <= self.causes.len() {
-                self.open.get_or_insert_with(|| "no more of them were asked for".to_owned());
-                break;
-            }
             match self.look(&Allowed::AllBut(&left_out)) {
                 Looked::Nothing => self.closed.push(left_out),
                 Looked::Run(run) => {
                     let cause = self.cause(run)?;
-                    self.causes.push(cause);
+                    self.known.push(cause.statements.clone());
+                    return Ok(Some(cause));
                 }
                 Looked::Unknown(why) => {
                     self.open.get_or_insert(why);
@@ -187,48 +313,48 @@ impl<'a, 'b> Enumeration<'a, 'b> {
                 }
             }
             if self.context.cancel.requested().is_some() || self.looks.is_late(self.context.now) {
-                break;
+                return Ok(None);
             }
         }
-        self.causes.sort_by_key(|cause| (cause.statements.len(), cause.counterexample.report.steps));
-        Ok((self.report(is_complete), self.causes))
     }
 
     fn look(&mut self, allowed: &Allowed<'_>) -> Looked {
         let looked = self.looks.look(allowed, self.context.now);
-        (self.context.observe)(self.before + self.causes.len(), self.looks.searches);
+        (self.context.observe)(self.before + self.known.len(), self.looks.searches);
         looked
     }
 
     /// The cause whose statements are among those of a run.
     fn cause(&mut self, run: Run) -> Result<Cause, String> {
-        let (run, is_minimal) = self.shrink(run);
+        let (smaller, is_minimal) = self.shrink(&run.path);
+        let run = smaller.unwrap_or(run);
         let found = statements(&run.path);
         let run = self.looks.shortest(&found, run);
-        let calm = confirm(self.loaded, self.looks.program(), self.looks.found(&run, false));
-        let is_of_cause = |example: &Counterexample| statements(&example.path).is_subset(&found);
-        let counterexample = match calm {
-            Ok(calm) if is_of_cause(&calm) => calm,
-            _ => confirm(self.loaded, self.looks.program(), self.looks.found(&run, true))?,
-        };
         let program = Arc::clone(self.looks.program());
+        let mut counterexample = confirm(self.loaded, &program, self.looks.found(&run, false))?;
+        if !statements(&counterexample.path).is_subset(&found) {
+            counterexample = confirm(self.loaded, &program, self.looks.found(&run, true))?;
+        }
         Ok(Cause { statements: found, is_minimal, counterexample, program })
     }
 
-    /// A run whose statements are a subset of those of a run, and whether all of them are known to be needed.
-    fn shrink(&mut self, mut run: Run) -> (Run, bool) {
+    /// A run whose statements are fewest among subsets of those of a run, if they are fewer, and whether all of them are known to be
+    /// needed.
+    fn shrink(&mut self, path: &[Move]) -> (Option<Run>, bool) {
         let (mut needed, mut is_minimal) = (Statements::new(), true);
+        let mut smaller: Option<Run> = None;
         loop {
-            let all = statements(&run.path);
+            let path = smaller.as_ref().map_or(path, |run| &run.path);
+            let all = statements(path);
             // What comes last is tried first: a run that ends earlier has none of it.
-            let last = run.path.iter().rev().flat_map(|step| [step.partner.map(|(_, edge)| edge), Some(step.edge)]);
-            let next = last.flatten().find(|edge| all.contains(edge) && !needed.contains(edge));
-            let Some(edge) = next else { return (run, is_minimal) };
+            let steps = path.iter().rev().filter(|step| step.pid != CLAIM_PID);
+            let last = steps.flat_map(|step| [step.partner.map(|(_, edge)| edge), Some(step.edge)]);
+            let Some(edge) = last.flatten().find(|edge| !needed.contains(edge)) else { return (smaller, is_minimal) };
             let is_closed = self.open.is_none() && self.closed.iter().any(|set| set.iter().eq([&edge]));
             let rest: Statements = all.into_iter().filter(|other| *other != edge).collect();
             let looked = if is_closed { Looked::Nothing } else { self.look(&Allowed::Only(&rest)) };
             match looked {
-                Looked::Run(smaller) => run = smaller,
+                Looked::Run(run) => smaller = Some(run),
                 Looked::Nothing => _ = needed.insert(edge),
                 Looked::Unknown(_) => {
                     needed.insert(edge);
@@ -238,26 +364,31 @@ impl<'a, 'b> Enumeration<'a, 'b> {
         }
     }
 
-    fn report(&self, is_complete: bool) -> PropertyCauses {
+    /// Why there may be other causes.
+    fn reason(&self) -> Option<String> {
+        match &self.open {
+            _ if self.is_complete => None,
+            Some(why) => Some(why.clone()),
+            None if self.context.cancel.requested().is_some() => Some("it was interrupted".to_owned()),
+            None => Some("the time allowed was used up".to_owned()),
+        }
+    }
+
+    fn report(&self, causes: &[Cause]) -> PropertyCauses {
         let planned = self.looks.planned;
         let verdict = match () {
-            () if !self.causes.is_empty() => CausesVerdict::Violated,
-            () if is_complete => CausesVerdict::Holds,
+            () if !causes.is_empty() => CausesVerdict::Violated,
+            () if self.is_complete => CausesVerdict::Holds,
             () => CausesVerdict::Unknown,
         };
-        let causes = self.causes.iter().enumerate();
+        let causes = causes.iter().enumerate();
         PropertyCauses {
             property: planned.name.clone(),
             kind: planned.kind,
             verdict,
             causes: causes.map(|(at, cause)| CauseReport::of(self.before + at + 1, cause, self.loaded)).collect(),
-            complete: is_complete,
-            reason: match (&self.open, is_complete) {
-                (_, true) => None,
-                (Some(why), false) => Some(why.clone()),
-                (None, false) if self.context.cancel.requested().is_some() => Some("it was interrupted".to_owned()),
-                (None, false) => Some("the time allowed was used up".to_owned()),
-            },
+            complete: self.is_complete,
+            reason: self.reason(),
             searches: self.looks.searches,
             states: self.looks.states,
             memory_bytes: self.looks.memory_bytes,

@@ -20,6 +20,8 @@ use std::time::Duration;
 
 /// A search for a run with fewer statements stores at most this many states: it shows little, and there are many such searches.
 const SHRINK_STATES_MAX: u64 = 200_000;
+/// Why nothing is said of a run that stays in an atomic sequence.
+const ATOMIC_MAY_NOT_END: &str = "an atomic sequence may never end, and the property is not evaluated inside it";
 /// A shorter infinite run is looked for with this many transitions.
 const SHORTEST_WORK_MAX: u64 = 200_000;
 
@@ -162,6 +164,11 @@ impl<'a> Looks<'a> {
                 let (completeness, class) = (outcome.completeness, query.class);
                 self.count(outcome.statistics.states, outcome.statistics.memory_bytes);
                 match outcome.into_first() {
+                    Some(cycle::Found::Lasso { stem, cycle })
+                        if self.may_stay_atomic && machine.edge_of_atomic_loop(&stem, &cycle).is_some() =>
+                    {
+                        Looked::Unknown(ATOMIC_MAY_NOT_END.to_owned())
+                    }
                     Some(found) => Looked::Run(Run::of(found, class)),
                     None if completeness != Completeness::Exhaustive => {
                         Looked::Unknown(limit_reached(completeness, &limits))
@@ -169,9 +176,7 @@ impl<'a> Looks<'a> {
                     None if 0 < machine.cut_runs().seen() => {
                         Looked::Unknown("runs end in runtime errors, behind which nothing is known".to_owned())
                     }
-                    None if self.may_stay_atomic => Looked::Unknown(
-                        "an atomic sequence may never end, and the property is not evaluated inside it".to_owned(),
-                    ),
+                    None if self.may_stay_atomic => Looked::Unknown(ATOMIC_MAY_NOT_END.to_owned()),
                     None => Looked::Nothing,
                 }
             }

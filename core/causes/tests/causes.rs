@@ -30,8 +30,8 @@ fn loaded(text: &str) -> Loaded {
 }
 
 fn ask_at_most(loaded: &Loaded, property: &str, causes_max: usize) -> Result<Causes, NotAsked> {
-    let request =
-        CausesRequest { properties: vec![property.to_owned()], limits: Limits::default(), causes_max, until: None };
+    let settings = Settings { properties: vec![property.to_owned()], ..Settings::default() };
+    let request = CausesRequest { settings, causes_max };
     let (cancel, mut observe) = (Cancel::new(), |_, _| {});
     causes(loaded, &request, &mut CausesContext { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut observe })
 }
@@ -270,7 +270,7 @@ fn a_limit_on_causes_or_states_is_told() {
     assert_eq!((report.causes.len(), report.complete), (1, false));
     assert!(report.reason.as_ref().is_some_and(|why| why.contains("no more of them were asked for")));
     let limits = Limits { states_max: Some(2), ..Limits::default() };
-    let request = CausesRequest { properties: Vec::new(), limits, causes_max: 5, until: None };
+    let request = CausesRequest { settings: Settings { limits, ..Settings::default() }, causes_max: 5 };
     let (cancel, mut observe) = (Cancel::new(), |_, _| {});
     let mut context = CausesContext { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut observe };
     let stopped = causes(&loaded, &request, &mut context).expect("an answer");
@@ -288,7 +288,7 @@ fn the_properties_share_the_time() {
         Duration::from_millis(clock.get())
     };
     let until = Some(Duration::from_millis(6));
-    let request = CausesRequest { properties: Vec::new(), limits: Limits::default(), causes_max: 5, until };
+    let request = CausesRequest { settings: Settings { until, ..Settings::default() }, causes_max: 5 };
     let (cancel, mut observe) = (Cancel::new(), |_, _| {});
     let mut context = CausesContext { cancel: &cancel, now: &now, observe: &mut observe };
     let found = causes(&loaded, &request, &mut context).expect("an answer");
@@ -318,6 +318,17 @@ ltl settles { <> [] (x == 1) }
     assert!(only(&settles).complete);
     assert!(lines(&settles).contains(&vec![2]), "{:?}", lines(&settles));
     assert!(matches!(ask_at_most(&loaded, "high", 5), Err(NotAsked::Refused(why)) if why.contains("high")));
+}
+
+#[test]
+fn nothing_is_said_of_runs_that_stay_in_an_atomic_sequence() {
+    let text = "byte x;
+active proctype A() { atomic { do :: x = 1 - x od } }
+active proctype B() { progress: (x == 7) }";
+    let found = ask(&loaded(text), "progress");
+    let report = only(&found);
+    assert_eq!((report.verdict, report.complete), (CausesVerdict::Unknown, false));
+    assert!(report.reason.as_ref().is_some_and(|why| why.contains("may never end")), "{:?}", report.reason);
 }
 
 #[test]

@@ -8,10 +8,10 @@ use crate::liveness::CycleFound;
 use fabius_base::StopReason;
 use fabius_model::SearchedMachine;
 use fabius_observe::{CheckContext, EngineObserver, Goal, Task};
+use fabius_program::EdgeId;
 use fabius_program::facts::atomic_sequences_terminate;
-use fabius_program::{EdgeId, Move};
 use fabius_search::cycle::{Found, Order, TransientCycles, dfs_fifo};
-use fabius_search::{Completeness, Model, Settings, StopAt, TreeStore, parallel};
+use fabius_search::{Completeness, Settings, StopAt, TreeStore, parallel};
 use fabius_task::settings::ThreadCount;
 
 /// The random order of the threads' successors starts from this; the same for every run.
@@ -27,7 +27,7 @@ pub(crate) fn take_back(
     context: &mut CheckContext<'_>,
 ) -> Option<EdgeId> {
     let edge = match outcome.first() {
-        Some(Found::Lasso { stem, cycle }) => loop_within(machine, stem, cycle)?,
+        Some(Found::Lasso { stem, cycle }) => machine.edge_of_atomic_loop(stem, cycle)?,
         Some(Found::Fault { .. }) => return None,
         None if outcome.proves_absence() && !atomic_sequences_terminate(task.program) => {
             match find(task, machine, threads, context) {
@@ -43,23 +43,6 @@ pub(crate) fn take_back(
     outcome.violations.clear();
     (outcome.completeness, outcome.infinite_macro_steps) = (Completeness::Exhaustive, 1);
     Some(edge)
-}
-
-/// An edge of the cycle, if somebody holds control in all of its states.
-fn loop_within(machine: &mut SearchedMachine, stem: &[Move], cycle: &[Move]) -> Option<EdgeId> {
-    let last = cycle.last()?;
-    let mut state = Vec::new();
-    machine.initial(&mut state).ok()?;
-    for step in stem {
-        state = machine.after(&state, *step)?;
-    }
-    for step in cycle {
-        state = machine.after(&state, *step)?;
-        if !machine.machine().is_held(&state) {
-            return None;
-        }
-    }
-    Some(last.edge)
 }
 
 /// Looks for a run of the machine that stays in atomic sequences for ever: an edge that it takes. Where a claim has come to an end, nothing

@@ -4,10 +4,12 @@ use crate::Exploration;
 use crate::drive::Stop;
 use crate::tree::NodeId;
 use fabius_analysis::{as_counterexample, fewest_switches};
+use fabius_causes::{AnotherCause, CausesContext, NotAsked, another_cause};
 use fabius_engine::check;
 use fabius_engine::{
     CheckContext, Counterexample, DelayMode, Delaying, ExplorationTarget, Fairness, Loaded, Order, Settings,
 };
+use fabius_program::Move;
 use fabius_witness::{Claim, Step, essential, reads};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -52,11 +54,13 @@ pub enum Alternative {
     FewestSwitches,
     /// The one that disturbs the scheduler that suits the model the least often.
     FewestDelays,
+    /// One to a violation of the same property that has another cause than those that are known.
+    AnotherCause,
 }
 
 impl Alternative {
     /// All, in the order in which they are offered.
-    pub const ALL: [Self; 3] = [Self::Shortest, Self::FewestSwitches, Self::FewestDelays];
+    pub const ALL: [Self; 4] = [Self::Shortest, Self::FewestSwitches, Self::FewestDelays, Self::AnotherCause];
 
     /// It in a few words.
     pub fn words(self) -> &'static str {
@@ -64,6 +68,7 @@ impl Alternative {
             Self::Shortest => "the shortest",
             Self::FewestSwitches => "the fewest changes of process",
             Self::FewestDelays => "the fewest delays",
+            Self::AnotherCause => "another cause",
         }
     }
 }
@@ -119,13 +124,15 @@ impl Exploration {
             Claim::Reaches => return Err("this run does not end in an error".to_owned()),
         };
         let like = match fault {
+            _ if which == Alternative::AnotherCause => None,
             Some(fault) if self.target().watch.claim.is_none() => {
                 Some(as_counterexample(self.loaded(), self.target(), self.path(tip), fault)?)
             }
             _ if which == Alternative::Shortest => None,
             _ => return Err(format!("{} can be found for errors of safety only", which.words())),
         };
-        Ok(AlternativeSearch { loaded: Arc::clone(self.loaded()), target: self.target().clone(), which, like })
+        let (loaded, target, known) = (Arc::clone(self.loaded()), self.target().clone(), vec![self.path(tip)]);
+        Ok(AlternativeSearch { loaded, target, which, like, known })
     }
 
     /// How often the process changes on the line.
@@ -154,15 +161,70 @@ pub struct AlternativeSearch {
     which: Alternative,
     /// The run whose error is looked for; `None` if any run will do that violates the property.
     like: Option<Counterexample>,
+    /// Runs that are known to violate the property.
+    known: Vec<Path>,
+}
+
+/// The steps of a run, from the initial state.
+pub type Path = Vec<Move>;
+
+/// What a search for another run came to.
+#[derive(Clone, Debug)]
+pub enum OtherRun {
+    /// A run.
+    Found(Box<Counterexample>),
+    /// None, and what that means.
+    NotFound(String),
 }
 
 impl AlternativeSearch {
-    /// Searches. `Ok(None)`: none was found within the limits of the settings.
+    /// The same, where these runs of the same program are known to violate the property, too.
+    #[must_use]
+    pub fn beside(mut self, runs: &[Path]) -> Self {
+        self.known.extend_from_slice(runs);
+        self
+    }
+
+    /// Searches, within the limits of the settings.
     ///
     /// # Errors
     /// If the model cannot be searched, in a sentence.
-    pub fn run(&self, settings: &Settings, context: &mut CheckContext<'_>) -> Result<Option<Counterexample>, String> {
-        let Some(like) = &self.like else { return self.shortest(settings, context) };
+    pub fn run(&self, settings: &Settings, context: &mut CheckContext<'_>) -> Result<OtherRun, String> {
+        let found = match (self.which, &self.like) {
+            (Alternative::AnotherCause, _) => return self.another_cause(settings, context),
+            (_, None) => self.shortest(settings, context)?,
+            (_, Some(like)) => self.like(like, settings, context)?,
+        };
+        let none = || OtherRun::NotFound("no such run was found".to_owned());
+        Ok(found.map_or_else(none, |found| OtherRun::Found(Box::new(found))))
+    }
+
+    /// A run that violates the property in another way.
+    fn another_cause(&self, settings: &Settings, context: &mut CheckContext<'_>) -> Result<OtherRun, String> {
+        if settings.fairness != Fairness::None {
+            return Err("it is looked for among all infinite runs, not among fair ones".to_owned());
+        }
+        let property = &self.target.property;
+        let mut causes = CausesContext { cancel: context.cancel, now: context.now, observe: &mut |_, _| {} };
+        match another_cause(&self.loaded, property, &self.known, settings.limits, &mut causes) {
+            Err(NotAsked::Faulty) => Err("the model is faulty".to_owned()),
+            Err(NotAsked::Refused(why)) | Ok(AnotherCause::Failed(why)) => Err(why),
+            Ok(AnotherCause::Found(cause)) => Ok(OtherRun::Found(Box::new(cause.counterexample))),
+            Ok(AnotherCause::Unknown(why)) => Ok(OtherRun::NotFound(format!("none was found: {why}"))),
+            Ok(AnotherCause::Nothing(known)) => {
+                let one = if known == 1 { "the one shown".to_owned() } else { format!("one of the {known} shown") };
+                Ok(OtherRun::NotFound(format!("there is none: each run that violates {property} has {one}")))
+            }
+        }
+    }
+
+    /// A run to the same error.
+    fn like(
+        &self,
+        like: &Counterexample,
+        settings: &Settings,
+        context: &mut CheckContext<'_>,
+    ) -> Result<Option<Counterexample>, String> {
         let settings = Settings {
             properties: vec!["safety".to_owned()],
             keep_going: true,
@@ -170,7 +232,7 @@ impl AlternativeSearch {
             ..settings.question_only()
         };
         let settings = match self.which {
-            Alternative::Shortest => Settings { search: Order::BreadthFirst, ..settings },
+            Alternative::Shortest | Alternative::AnotherCause => Settings { search: Order::BreadthFirst, ..settings },
             Alternative::FewestSwitches => {
                 let states_max = settings.limits.states_max.unwrap_or(u64::MAX);
                 let states_max = usize::try_from(states_max).unwrap_or(usize::MAX);

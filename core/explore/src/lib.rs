@@ -60,7 +60,7 @@ mod view;
 
 pub use fabius_analysis::schedule::{MustWait, SafeSchedule};
 
-pub use analysis::{Alternative, AlternativeSearch, Essential, Write};
+pub use analysis::{Alternative, AlternativeSearch, Essential, OtherRun, Path, Write};
 pub use choice::{Choice, SuccessorHint, is_assertion, is_of_claim};
 pub use condition::Condition;
 pub use delay::{Delays, Needed, Rerun};

@@ -198,6 +198,24 @@ impl SearchedMachine {
         None
     }
 
+    /// An edge of the cycle of a run, if somebody holds control in all of its states: neither a claim nor the label of another process is
+    /// evaluated there.
+    pub fn edge_of_atomic_loop(&mut self, stem: &[Move], cycle: &[Move]) -> Option<EdgeId> {
+        let last = cycle.last()?;
+        let mut state = Vec::new();
+        self.initial(&mut state).ok()?;
+        for step in stem {
+            state = self.after(&state, *step)?;
+        }
+        for step in cycle {
+            state = self.after(&state, *step)?;
+            if !self.machine.is_held(&state) {
+                return None;
+            }
+        }
+        Some(last.edge)
+    }
+
     /// Whether a step needs a process that is held, or an edge that is not taken.
     #[inline]
     fn is_held(&self, step: &Move) -> bool {

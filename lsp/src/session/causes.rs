@@ -6,7 +6,9 @@ use super::questions::{Answer, Question, faulty};
 use super::runs::{Found, KeptRun, Origin};
 use fabius_base::{Cancel, Limits};
 use fabius_causes::{Causes, CausesContext, CausesRequest, NotAsked, causes};
+use fabius_engine::Settings;
 use fabius_engine::report::ViolationClass;
+use fabius_engine::settings::ThreadCount;
 use std::time::{Duration, Instant};
 
 /// This many causes are looked for, …
@@ -17,12 +19,14 @@ const TIME_MAX: Duration = Duration::from_secs(60);
 /// Finds the causes of the violations of a property.
 pub(super) fn answer(job: &Job, property: &str, cancel: &Cancel) -> Answer {
     let began = Instant::now();
-    let request = CausesRequest {
+    let settings = Settings {
         properties: vec![property.to_owned()],
         limits: Limits { memory_bytes_max: Some(memory_max(job)), ..Limits::default() },
-        causes_max: CAUSES_MAX,
+        threads: ThreadCount::of_half_the_machine(),
         until: Some(TIME_MAX),
+        ..Settings::default()
     };
+    let request = CausesRequest { settings, causes_max: CAUSES_MAX };
     let mut context = CausesContext { cancel, now: &|| began.elapsed(), observe: &mut |_, _| {} };
     match causes(&job.loaded, &request, &mut context) {
         Err(NotAsked::Faulty) => faulty(),

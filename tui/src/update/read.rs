@@ -63,6 +63,7 @@ fn forget(model: &mut Model, effects: &mut Vec<Effect>) {
     model.known = Known::default();
     model.kept = None;
     (model.frozen, model.seeking, model.next_other) = (None, None, 0);
+    model.with_causes.clear();
     model.chosen = None;
     model.linked = None;
     if matches!(model.overlay, Some(Overlay::Popup(_) | Overlay::Comparison(_) | Overlay::Graph(_))) {

@@ -8,10 +8,9 @@ use crate::session::Session;
 use crate::watch::Indicator;
 use fabius_engine::words::counted;
 use fabius_engine::{
-    Boundary, Counterexample, Event, Look, Outcome, Settings, Verdict, as_walked, boundary as boundary_of, plan,
-    strategy,
+    Boundary, Event, Look, Outcome, Settings, Verdict, as_walked, boundary as boundary_of, plan, strategy,
 };
-use fabius_explore::{Alternative, Exploration, Local, LocalAnswer, NodeId};
+use fabius_explore::{Alternative, Exploration, Local, LocalAnswer, NodeId, OtherRun};
 
 /// Raising a limit multiplies the states allowed by this.
 const MORE_STATES: u64 = 10;
@@ -100,6 +99,7 @@ pub(super) fn begin(model: &mut Model) {
     model.frozen = None;
     model.seeking = None;
     model.next_other = 0;
+    model.with_causes.clear();
 }
 
 fn begin_check(model: &mut Model, properties: &[String]) {
@@ -419,14 +419,14 @@ pub(super) fn show_example(model: &mut Model) {
 }
 
 /// Looks for another run to the error at the end of the run: the shortest one, the one with the fewest changes of process,
-/// the one with the fewest delays, and in the end for the next error that is known.
+/// the one with the fewest delays, then runs with other causes as long as there are some, and in the end for the next error that is known.
 pub(super) fn seek(model: &mut Model, effects: &mut Vec<Effect>) {
     if model.watch.running || model.seeking.is_some() {
         return model.say(Tone::Plain, "a search runs; X stops it");
     }
     let which = Alternative::ALL.get(model.next_other).copied();
     let search = match (&model.session, which) {
-        (Some(session), Some(which)) => session.walk.alternative(which),
+        (Some(session), Some(which)) => session.walk.alternative(which).map(|search| search.beside(&model.with_causes)),
         _ => Err("all other runs to this error were looked for".to_owned()),
     };
     match search {
@@ -438,6 +438,7 @@ pub(super) fn seek(model: &mut Model, effects: &mut Vec<Effect>) {
         }
         Err(why) => {
             model.next_other = 0;
+            model.with_causes.clear();
             let count = model.known.examples.len();
             if count == 0 {
                 return model.say(Tone::Plain, format!("{why}; S checks all properties"));
@@ -460,19 +461,23 @@ fn go_to_start(model: &mut Model) {
 }
 
 /// A search for another run to the error is over.
-pub(super) fn found(model: &mut Model, which: Alternative, result: Result<Option<Counterexample>, String>) {
+pub(super) fn found(model: &mut Model, which: Alternative, result: Result<OtherRun, String>) {
     model.seeking = None;
-    model.next_other += 1;
+    let repeats = which == Alternative::AnotherCause && matches!(result, Ok(OtherRun::Found(_)));
+    model.next_other += usize::from(!repeats);
     let next = Alternative::ALL.get(model.next_other).map_or("the next error", |other| other.words());
     let words = which.words();
     let Some(session) = &mut model.session else { return };
     let example = match result {
-        Ok(Some(example)) => example,
-        Ok(None) => return model.say(Tone::Plain, format!("{words}: no such run was found; t looks for {next}")),
+        Ok(OtherRun::Found(example)) => example,
+        Ok(OtherRun::NotFound(why)) => return model.say(Tone::Plain, format!("{words}: {why}; t looks for {next}")),
         Err(why) => return model.say(Tone::Bad, format!("{words}: {why}")),
     };
     let tip = |session: &Session| session.walk.line().last().copied().unwrap_or(NodeId::ROOT);
     let before = (tip(session), session.walk.number(tip(session)), session.walk.switches());
+    if which == Alternative::AnotherCause {
+        model.with_causes.push(session.walk.path(before.0));
+    }
     match session.walk.adopt_counterexample(&example) {
         Ok(tip) => session.walk.follow(tip),
         Err(why) => return model.say(Tone::Bad, format!("{words}: {why}")),

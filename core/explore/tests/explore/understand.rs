@@ -5,7 +5,7 @@ use fabius_engine::{
     CheckContext, Counterexample, DelayMode, Delaying, Loaded, Outcome, RunEnd, SchedulerChoice, Scheduling, Settings,
     check, load,
 };
-use fabius_explore::{Alternative, Exploration, NodeId, RunLimits, Seal, Stop, TraceFile, Until, Way};
+use fabius_explore::{Alternative, Exploration, NodeId, OtherRun, RunLimits, Seal, Stop, TraceFile, Until, Way};
 use fabius_witness::{Claim, confirm_watching};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -162,7 +162,7 @@ fn other_runs_to_the_same_error_are_found() {
         let settings = Settings { limits, ..Settings::default() };
         let other =
             e.alternative(which).and_then(|search| search.run(&settings, &mut context)).expect("it can be searched");
-        let other = other.expect("there is one");
+        let OtherRun::Found(other) = other else { panic!("{other:?}") };
         assert_eq!(other.finding.span(), example.finding.span());
         let path: Vec<_> = other.trace.steps.iter().map(|step| step.taken).collect();
         let end = e.adopt(&path).expect("it is a run of the same program");
@@ -172,6 +172,7 @@ fn other_runs_to_the_same_error_are_found() {
             Alternative::Shortest => assert!(e.number(end) <= steps),
             Alternative::FewestSwitches => assert!(e.switches() <= switches.min(2), "{}", e.switches()),
             Alternative::FewestDelays => assert!(other.report.delays.is_some()),
+            Alternative::AnotherCause => unreachable!("it is not asked"),
         }
         e.follow(kept);
     }
@@ -189,7 +190,8 @@ fn other_runs_are_found_to_an_error_that_was_reached_by_hand() {
     let cancel = Cancel::new();
     let mut context = CheckContext { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut |_| {}, controls: None };
     let search = e.alternative(Alternative::Shortest).expect("it ends in an error");
-    let other = search.run(&Settings::default(), &mut context).expect("it can be searched").expect("there is one");
+    let other = search.run(&Settings::default(), &mut context).expect("it can be searched");
+    let OtherRun::Found(other) = other else { panic!("{other:?}") };
     let end = e.adopt_counterexample(&other).expect("it is told of the same program");
     assert!(e.number(end) <= e.number(e.here()) && e.leads_to_error(end));
 }
@@ -210,12 +212,53 @@ fn a_shorter_run_is_found_where_one_never_ends() {
         let cancel = Cancel::new();
         let mut context =
             CheckContext { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut |_| {}, controls: None };
-        let other = search.run(&Settings::default(), &mut context).expect("it can be searched").expect("there is one");
+        let other = search.run(&Settings::default(), &mut context).expect("it can be searched");
+        let OtherRun::Found(other) = other else { panic!("{other:?}") };
         assert!(other.report.shortest && other.report.steps <= example.report.steps, "{property}");
         let end = e.adopt_counterexample(&other).expect("it is told of the same program");
         e.follow(end);
         assert!(e.lasso().is_some(), "{property}");
     }
+}
+
+/// Each takes the seat after a look; or nobody pays.
+const SEAT: &str = "byte seats = 1, sold; bool paid;
+active proctype Desk() {
+  if :: seats > 0 -> sold++; assert(sold < 2); seats-- :: else fi;
+  paid
+}
+active proctype Telephone() {
+  if :: seats > 0 -> sold++; assert(sold < 2); seats--; paid = true :: else -> paid = true :: skip fi
+}
+";
+
+#[test]
+fn runs_with_other_causes_are_found_until_there_are_no_more() {
+    let loaded = read(SEAT);
+    let example = checked(&loaded, &Settings::default()).counterexamples.into_iter().next().expect("it is violated");
+    let mut e = Exploration::of_counterexample(Arc::clone(&loaded), &example, "safety").expect("it can be walked");
+    let cancel = Cancel::new();
+    let mut context = CheckContext { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut |_| {}, controls: None };
+    let (mut known, mut ends) = (vec![e.path(tip(&e))], Vec::new());
+    let said = loop {
+        let search = e.alternative(Alternative::AnotherCause).expect("it ends in an error").beside(&known);
+        match search.run(&Settings::default(), &mut context).expect("it can be searched") {
+            OtherRun::NotFound(said) => break said,
+            OtherRun::Found(other) => {
+                let end = e.adopt_counterexample(&other).expect("it is told of the same program");
+                e.follow(end);
+                assert!(!known.contains(&e.path(end)));
+                known.push(e.path(end));
+                ends.push(e.error_of_line());
+            }
+        }
+    };
+    assert_eq!(ends.len(), 2, "{ends:?}");
+    assert!(
+        ends.iter().flatten().any(|end| end.contains("assert"))
+            || ends.iter().flatten().any(|end| end.contains("dead"))
+    );
+    assert_eq!(said, "there is none: each run that violates safety has one of the 3 shown");
 }
 
 #[test]
