@@ -260,6 +260,6 @@ fn effort(report: &CausesReport) -> String {
     let sum = |of: fn(&PropertyCauses) -> u64| report.properties.iter().map(of).sum::<u64>();
     let most = report.properties.iter().map(|property| property.memory_bytes).max().unwrap_or(0);
     let searches = searches(sum(|property| property.searches));
-    let states = count(sum(|property| property.states));
-    format!("{searches}, {states} states together, {}, {}", seconds(report.seconds), memory(most))
+    let states = counted(sum(|property| property.states), "state");
+    format!("{searches}, {states} together, {}, {}", seconds(report.seconds), memory(most))
 }

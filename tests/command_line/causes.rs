@@ -24,7 +24,7 @@ fn causes_are_a_table_of_statements() {
     let found = run(&[SEAT]).expect(1).says("safety: 3 causes, and no others");
     let found = found.says("line 25  Telephone  skip               ·   ·   ●");
     let found = found.says(" 2 assertion violated: assert(sold < 2) at line 23, after 5 steps");
-    found.says(" 3 deadlock at line 18, after 8 steps").says("33 searches, 1 199 states together");
+    found.says(" 3 deadlock at line 18, after 8 steps").says("34 searches, 1 219 states together");
     let report = json(&run(&[SEAT, "--json"]).expect(1));
     let property = &report["properties"][0];
     assert_eq!((&property["verdict"], &property["complete"]), (&"violated".into(), &true.into()));

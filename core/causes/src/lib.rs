@@ -119,11 +119,11 @@ pub fn causes(loaded: &Loaded, request: &CausesRequest, context: &mut CausesCont
         let share = |until: Duration| until.saturating_sub((context.now)()) / properties_left;
         let until = request.settings.until.map(|until| (context.now)() + share(until));
         let limits = LooksLimits { limits: request.settings.limits, until };
-        let looks = Looks::new(&program, planned, limits, context.cancel).map_err(NotAsked::Refused)?;
+        let mut looks = Looks::new(&program, planned, limits, context.cancel).map_err(NotAsked::Refused)?;
         let settings = Settings { until, ..request.settings.clone() };
         let before = found.causes.len();
-        let of_property = checked(loaded, &looks, &settings, context).and_then(|known| match known {
-            Known::Holds(states) => Ok((PropertyCauses::proved(planned, states), Vec::new())),
+        let of_property = checked(loaded, &mut looks, &settings, context).and_then(|known| match known {
+            Known::Holds => Ok((Enumeration::new(loaded, looks, context, before).proved(), Vec::new())),
             Known::Violated(path) => {
                 Enumeration::new(loaded, looks, context, before).run(request.causes_max, Some(&path))
             }
@@ -146,21 +146,21 @@ pub fn causes(loaded: &Loaded, request: &CausesRequest, context: &mut CausesCont
 
 /// What a check says of a property.
 enum Known {
-    /// It holds in this many states, and they are all.
-    Holds(u64),
+    /// It holds.
+    Holds,
     /// A run of the program that is searched for causes violates it.
     Violated(Vec<Move>),
     /// Neither.
     Nothing,
 }
 
-/// Checks a property.
+/// Checks a property; counts that as a search.
 ///
 /// # Errors
 /// The text of an internal error.
 fn checked(
     loaded: &Loaded,
-    looks: &Looks<'_>,
+    looks: &mut Looks<'_>,
     settings: &Settings,
     context: &CausesContext<'_>,
 ) -> Result<Known, String> {
@@ -182,9 +182,10 @@ fn checked(
     let Some(property) = outcome.report.properties.iter().find(|property| property.name == *name) else {
         return Ok(Known::Nothing);
     };
+    looks.count(property.states, property.memory_bytes);
     let is_of_program = |told: &Program| told.edges == looks.program().edges;
     Ok(match (property.verdict, outcome.counterexamples.first()) {
-        (Verdict::Holds, _) if property.exhaustive => Known::Holds(property.states),
+        (Verdict::Holds, _) if property.exhaustive => Known::Holds,
         (Verdict::Violated, Some(example)) if is_of_program(&example.told) => {
             Known::Violated(example.trace.steps.iter().map(|step| step.taken).collect())
         }
@@ -282,6 +283,12 @@ impl<'a, 'b> Enumeration<'a, 'b> {
             |cause: &Cause| (cause.statements.len(), cause.counterexample.report.steps, cause.statements.clone());
         causes.sort_by_cached_key(order);
         Ok((self.report(&causes), causes))
+    }
+
+    /// What is to be told of a property that a check proved.
+    fn proved(mut self) -> PropertyCauses {
+        self.is_complete = true;
+        self.report(&[])
     }
 
     /// A smallest set of statements without which another cause may be left.

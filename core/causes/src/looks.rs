@@ -148,7 +148,6 @@ impl<'a> Looks<'a> {
         let settings = search::Settings { limits, stop_at: StopAt::First, cancel: self.cancel.clone() };
         let mut machine = self.restricted(allowed);
         let mut store = TreeStore::<()>::default();
-        self.searches += 1;
         match &self.how {
             How::Safety(_) => {
                 let outcome = search::breadth_first(&mut machine, &mut store, &mut observer, &settings);
@@ -188,7 +187,9 @@ impl<'a> Looks<'a> {
         self.limits.until.is_some_and(|until| until <= now())
     }
 
-    fn count(&mut self, states: u64, memory_bytes: u64) {
+    /// Counts a search.
+    pub(crate) fn count(&mut self, states: u64, memory_bytes: u64) {
+        self.searches += 1;
         self.states += states;
         self.memory_bytes = self.memory_bytes.max(memory_bytes);
     }

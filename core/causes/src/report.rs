@@ -3,7 +3,6 @@
 use crate::Cause;
 use fabius_program::EdgeId;
 use fabius_task::load::Loaded;
-use fabius_task::plan::Planned;
 use fabius_task::report::{PropertyClass, ViolationClass, ViolationReport};
 use fabius_task::words::counted;
 use fabius_task::{TOOL, VERSION};
@@ -56,7 +55,7 @@ pub struct PropertyCauses {
     /// Why there may be more.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Number of searches for causes; of a property that holds, the one that proved it.
+    /// Number of searches; the check before them counts as one.
     pub searches: u64,
     /// The states that they stored, together.
     pub states: u64,
@@ -110,21 +109,6 @@ impl CausesReport {
 }
 
 impl PropertyCauses {
-    /// A property that a check proved in this many states.
-    pub(crate) fn proved(planned: &Planned, states: u64) -> Self {
-        Self {
-            property: planned.name.clone(),
-            kind: planned.kind,
-            verdict: CausesVerdict::Holds,
-            causes: Vec::new(),
-            complete: true,
-            reason: None,
-            searches: 1,
-            states,
-            memory_bytes: 0,
-        }
-    }
-
     /// The answer in a sentence.
     pub fn sentence(&self) -> String {
         let (number, why) = (counted(self.causes.len() as u64, "cause"), self.reason.as_deref().unwrap_or_default());
