@@ -26,7 +26,8 @@ const HELP: &str = "\
 A cause is a minimal set of statements with which a property can be violated: some violating run executes these statements only, and
 without the steps of any one of them there is no such run. Each violating run executes all statements of at least one cause. So two
 causes are two different ways to fail. The model is checked first; then causes are searched for by leaving out steps, one breadth-first
-search (for infinite runs, one search for cycles) of the model as it is written after the other.
+search (for infinite runs, one search for cycles) of the model as it is written after the other. All infinite runs count, whatever
+fairness a project asks for.
 
 Exit codes:
   0  there is no cause: the properties hold
@@ -91,7 +92,7 @@ pub struct Causes {
     pub trail: Option<Option<PathBuf>>,
 
     /// Print one JSON document; docs/schema/causes.schema.json describes it.
-    #[arg(long, conflicts_with = "diagram", help_heading = "Output")]
+    #[arg(long, conflicts_with = "show", help_heading = "Output")]
     pub json: bool,
 }
 

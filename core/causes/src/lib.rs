@@ -28,9 +28,10 @@ use fabius_counterexample::{Counterexample, confirm};
 use fabius_engine::settings::VacuityExtent;
 use fabius_engine::{CheckContext, Settings, Verdict, check};
 use fabius_program::{CLAIM_PID, EdgeId, Move, Program};
+use fabius_task::internal_error;
 use fabius_task::load::Loaded;
 use fabius_task::plan::{plan, unknown_property};
-use hitting::smallest_hitting_set;
+use hitting::{Stopped, smallest_hitting_set};
 use looks::{Allowed, Looked, Looks, LooksLimits, Run};
 use report::{CauseReport, CausesReport, CausesVerdict, PropertyCauses};
 use std::collections::BTreeSet;
@@ -122,13 +123,8 @@ pub fn causes(loaded: &Loaded, request: &CausesRequest, context: &mut CausesCont
         let mut looks = Looks::new(&program, planned, limits, context.cancel).map_err(NotAsked::Refused)?;
         let settings = Settings { until, ..request.settings.clone() };
         let before = found.causes.len();
-        let of_property = checked(loaded, &mut looks, &settings, context).and_then(|known| match known {
-            Known::Holds => Ok((Enumeration::new(loaded, looks, context, before).proved(), Vec::new())),
-            Known::Violated(path) => {
-                Enumeration::new(loaded, looks, context, before).run(request.causes_max, Some(&path))
-            }
-            Known::Nothing => Enumeration::new(loaded, looks, context, before).run(request.causes_max, None),
-        });
+        let of_property = checked(loaded, &mut looks, &settings, context)
+            .and_then(|known| Enumeration::new(loaded, looks, context, before).run(request.causes_max, &known));
         match of_property {
             Ok((report, causes)) => {
                 found.report.properties.push(report);
@@ -148,8 +144,8 @@ pub fn causes(loaded: &Loaded, request: &CausesRequest, context: &mut CausesCont
 enum Known {
     /// It holds.
     Holds,
-    /// A run of the program that is searched for causes violates it.
-    Violated(Vec<Move>),
+    /// It is violated, by this run if that is one of the program that is searched for causes.
+    Violated(Option<Vec<Move>>),
     /// Neither.
     Nothing,
 }
@@ -186,9 +182,9 @@ fn checked(
     let is_of_program = |told: &Program| told.edges == looks.program().edges;
     Ok(match (property.verdict, outcome.counterexamples.first()) {
         (Verdict::Holds, _) if property.exhaustive => Known::Holds,
-        (Verdict::Violated, Some(example)) if is_of_program(&example.told) => {
-            Known::Violated(example.trace.steps.iter().map(|step| step.taken).collect())
-        }
+        (Verdict::Violated, Some(example)) => Known::Violated(
+            is_of_program(&example.told).then(|| example.trace.steps.iter().map(|step| step.taken).collect()),
+        ),
         _ => Known::Nothing,
     })
 }
@@ -213,8 +209,13 @@ pub fn another_cause(
     let looks = Looks::new(&program, planned, limits, context.cancel).map_err(NotAsked::Refused)?;
     let mut enumeration = Enumeration::new(loaded, looks, context, 0);
     for path in runs {
-        let (smaller, _) = enumeration.shrink(path);
-        let cause = statements(smaller.as_ref().map_or(path, |run| &run.path));
+        let found = match enumeration.look(&Allowed::Only(&statements(path))) {
+            Looked::Run(run) => run.path,
+            Looked::Unknown(_) => path.clone(),
+            Looked::Nothing => return Err(NotAsked::Refused(format!("the run shown does not violate `{property}`"))),
+        };
+        let (smaller, _) = enumeration.shrink(&found);
+        let cause = statements(&smaller.map_or(found, |run| run.path));
         if !enumeration.known.contains(&cause) {
             enumeration.known.push(cause);
         }
@@ -258,25 +259,40 @@ impl<'a, 'b> Enumeration<'a, 'b> {
         Self { loaded, looks, context, before, known, closed, open: None, is_complete: false }
     }
 
-    /// Finds the causes, at most some number of them; the first one among the statements of a run, if there is one.
+    /// Finds the causes, at most some number of them; the first one among the statements of the run that a check found.
     ///
     /// # Errors
     /// The text of an internal error.
-    fn run(mut self, causes_max: usize, violating: Option<&[Move]>) -> Result<(PropertyCauses, Vec<Cause>), String> {
+    fn run(mut self, causes_max: usize, known: &Known) -> Result<(PropertyCauses, Vec<Cause>), String> {
         let mut causes = Vec::new();
-        if let Some(path) = violating
-            && let Looked::Run(run) = self.look(&Allowed::Only(&statements(path)))
-        {
-            let cause = self.cause(run)?;
-            self.known.push(cause.statements.clone());
-            causes.push(cause);
+        let contradicted =
+            || internal_error("a check found a violation that a search of the model as it is written does not find");
+        match known {
+            Known::Holds => {
+                self.is_complete = true;
+                return Ok((self.report(&[]), causes));
+            }
+            Known::Violated(Some(path)) => match self.look(&Allowed::Only(&statements(path))) {
+                Looked::Run(run) => {
+                    let cause = self.cause(run)?;
+                    self.known.push(cause.statements.clone());
+                    causes.push(cause);
+                }
+                Looked::Nothing => return Err(contradicted()),
+                // Then another one is looked for.
+                Looked::Unknown(_) => {}
+            },
+            Known::Violated(None) | Known::Nothing => {}
         }
         while causes.len() < causes_max {
             let Some(cause) = self.next_cause()? else { break };
             causes.push(cause);
         }
+        if self.is_complete && causes.is_empty() && matches!(known, Known::Violated(_)) {
+            return Err(contradicted());
+        }
         if causes.len() == causes_max {
-            self.is_complete = self.open.is_none() && self.to_leave_out().is_none();
+            self.is_complete = self.open.is_none() && self.to_leave_out() == Ok(None);
             self.open.get_or_insert_with(|| "no more of them were asked for".to_owned());
         }
         let order =
@@ -285,15 +301,17 @@ impl<'a, 'b> Enumeration<'a, 'b> {
         Ok((self.report(&causes), causes))
     }
 
-    /// What is to be told of a property that a check proved.
-    fn proved(mut self) -> PropertyCauses {
-        self.is_complete = true;
-        self.report(&[])
+    /// A smallest set of statements without which another cause may be left.
+    ///
+    /// # Errors
+    /// If the time was over before that was known.
+    fn to_leave_out(&self) -> Result<Option<Statements>, Stopped> {
+        smallest_hitting_set(&self.known, &self.closed, &|| self.is_over())
     }
 
-    /// A smallest set of statements without which another cause may be left.
-    fn to_leave_out(&self) -> Option<Statements> {
-        smallest_hitting_set(&self.known, &self.closed)
+    /// Whether somebody asked to stop, or the time is over.
+    fn is_over(&self) -> bool {
+        self.context.cancel.requested().is_some() || self.looks.is_late(self.context.now)
     }
 
     /// A cause that is not known yet. `None` if there is none, or none was found: [`Self::is_complete`] says which.
@@ -302,9 +320,13 @@ impl<'a, 'b> Enumeration<'a, 'b> {
     /// The text of an internal error.
     fn next_cause(&mut self) -> Result<Option<Cause>, String> {
         loop {
-            let Some(left_out) = self.to_leave_out() else {
-                self.is_complete = self.open.is_none();
-                return Ok(None);
+            let left_out = match self.to_leave_out() {
+                Ok(Some(left_out)) => left_out,
+                Ok(None) => {
+                    self.is_complete = self.open.is_none();
+                    return Ok(None);
+                }
+                Err(Stopped) => return Ok(None),
             };
             match self.look(&Allowed::AllBut(&left_out)) {
                 Looked::Nothing => self.closed.push(left_out),
@@ -319,7 +341,7 @@ impl<'a, 'b> Enumeration<'a, 'b> {
                     self.closed.push(left_out);
                 }
             }
-            if self.context.cancel.requested().is_some() || self.looks.is_late(self.context.now) {
+            if self.is_over() {
                 return Ok(None);
             }
         }

@@ -6,6 +6,7 @@ use crate::tree::NodeId;
 use fabius_analysis::{as_counterexample, fewest_switches};
 use fabius_causes::{AnotherCause, CausesContext, NotAsked, another_cause};
 use fabius_engine::check;
+use fabius_engine::settings::Progress;
 use fabius_engine::{
     CheckContext, Counterexample, DelayMode, Delaying, ExplorationTarget, Fairness, Loaded, Order, Settings,
 };
@@ -203,6 +204,9 @@ impl AlternativeSearch {
     fn another_cause(&self, settings: &Settings, context: &mut CheckContext<'_>) -> Result<OtherRun, String> {
         if settings.fairness != Fairness::None {
             return Err("it is looked for among all infinite runs, not among fair ones".to_owned());
+        }
+        if settings.progress != Progress::States {
+            return Err("it is looked for where states make progress, not transitions".to_owned());
         }
         let property = &self.target.property;
         let mut causes = CausesContext { cancel: context.cancel, now: context.now, observe: &mut |_, _| {} };

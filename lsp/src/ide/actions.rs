@@ -148,7 +148,7 @@ fn all(name: &str, document: &Document, view: View<'_>) -> Vec<Action> {
         for (index, example) in known.counterexamples.iter().enumerate() {
             let place = example.finding.span().map_or(0..0, |span| known.place(span, name).1);
             found.push(explain(known, index, place.clone()));
-            found.push(find_causes(known, &place));
+            found.extend(find_causes(known, &place));
             found.extend(check_fairly(known, example, &place));
             let mends = Some(known.report.name.clone());
             found.extend(
@@ -190,11 +190,12 @@ fn explain(known: &Known, index: usize, place: Range<usize>) -> Action {
     told("Explain this violation".to_owned(), command, &place)
 }
 
-/// The different ways in which a property can be violated.
-fn find_causes(known: &Known, place: &Range<usize>) -> Action {
+/// The different ways in which a property can be violated, by whatever infinite runs.
+fn find_causes(known: &Known, place: &Range<usize>) -> Option<Action> {
     let property = known.report.name.clone();
     let title = format!("Find the causes of all violations of `{property}`");
-    Action { kind: ActionKind::Ask, ..told(title, Command::Causes(property), place) }
+    let action = Action { kind: ActionKind::Ask, ..told(title, Command::Causes(property), place) };
+    (known.fairness == Fairness::None).then_some(action)
 }
 
 pub(super) fn told(title: String, command: Command, place: &Range<usize>) -> Action {

@@ -7,6 +7,7 @@ mod conditions;
 mod formula;
 mod graphs;
 mod originals;
+mod other_runs;
 mod screens;
 mod searches;
 mod support;
