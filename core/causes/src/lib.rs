@@ -23,7 +23,7 @@ mod hitting;
 mod looks;
 pub mod report;
 
-use fabius_base::{Cancel, Limits};
+use fabius_base::{Cancel, Limits, StopReason};
 use fabius_counterexample::{Counterexample, confirm};
 use fabius_engine::settings::VacuityExtent;
 use fabius_engine::{CheckContext, Settings, Verdict, check};
@@ -398,8 +398,10 @@ impl<'a, 'b> Enumeration<'a, 'b> {
         match &self.open {
             _ if self.is_complete => None,
             Some(why) => Some(why.clone()),
-            None if self.context.cancel.requested().is_some() => Some("it was interrupted".to_owned()),
-            None => Some("the time allowed was used up".to_owned()),
+            None => {
+                let why = self.context.cancel.requested().unwrap_or(StopReason::Timeout);
+                Some(self.looks.stopped_by(why))
+            }
         }
     }
 

@@ -187,6 +187,11 @@ impl<'a> Looks<'a> {
         self.limits.until.is_some_and(|until| until <= now())
     }
 
+    /// What stopped the searches, in words.
+    pub(crate) fn stopped_by(&self, why: StopReason) -> String {
+        limit_reached(Completeness::Stopped(why), &self.limits.limits)
+    }
+
     /// Counts a search.
     pub(crate) fn count(&mut self, states: u64, memory_bytes: u64) {
         self.searches += 1;

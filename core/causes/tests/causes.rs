@@ -338,3 +338,18 @@ fn a_deadlock_at_the_start_needs_no_statement() {
     assert_eq!((only(&found).complete, only(&found).causes.len()), (true, 1));
     assert!(found.causes[0].statements.is_empty());
 }
+
+#[test]
+fn who_stopped_it_is_told() {
+    let loaded = loaded("byte x; active proctype P() { do :: x++; assert(x < 200) od }");
+    let reason = |stop: fn(&Cancel)| {
+        let (cancel, mut observe) = (Cancel::new(), |_, _| {});
+        stop(&cancel);
+        let mut context = CausesContext { cancel: &cancel, now: &|| Duration::ZERO, observe: &mut observe };
+        let request = CausesRequest { settings: Settings::default(), causes_max: 5 };
+        only(&causes(&loaded, &request, &mut context).expect("an answer")).reason.clone()
+    };
+    assert_eq!(reason(Cancel::time_out).as_deref(), Some("the time allowed was used up"));
+    assert_eq!(reason(Cancel::cancel).as_deref(), Some("it was interrupted"));
+    assert_eq!(reason(Cancel::exhaust).as_deref(), Some("the system gave no more memory"));
+}
