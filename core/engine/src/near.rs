@@ -31,7 +31,8 @@ pub(crate) fn run_near(
     transitions: u64,
     context: &mut CheckContext<'_>,
 ) -> (Option<Found>, Shorter) {
-    let budget = Budget::new(task.settings.clarify_near(transitions, found.path.len()), machine);
+    let transitions_max = task.settings.clarify_near(transitions, found.path.len());
+    let budget = Budget::near(transitions_max, machine, found.path.iter().copied());
     let mut looking = Looking { task, budget, context };
     let (shorter, is_shortest) = looking.near(machine, found.path.clone(), |looking, near, best| {
         let Looking { task, budget, context } = looking;
@@ -65,7 +66,8 @@ pub(crate) fn infinite_run_near(
     transitions: u64,
     context: &mut CheckContext<'_>,
 ) -> (Option<Run>, bool) {
-    let budget = Budget::new(task.settings.clarify_near(transitions, path_of(found).len()), machine);
+    let path = path_of(found);
+    let budget = Budget::near(task.settings.clarify_near(transitions, path.len()), machine, path);
     let mut looking = Looking { task, budget, context };
     let cut = looking.cut(machine, goal, found);
     let known = cut.as_ref().unwrap_or(found);
@@ -195,7 +197,7 @@ fn settings(
 }
 
 /// All steps of a run, its loop once.
-fn path_of(run: &Run) -> Vec<Move> {
+pub(crate) fn path_of(run: &Run) -> Vec<Move> {
     match run {
         FoundCycle::Lasso { stem, cycle } => stem.iter().chain(cycle).copied().collect(),
         FoundCycle::Fault { path, .. } => path.clone(),

@@ -172,7 +172,7 @@ pub(crate) fn shortest(
     }
     let limits = Limits { depth_max: None, ..task.settings.limits };
     let clarity = task.settings.clarity(work);
-    let budget = Budget::new(clarity.everywhere, machine);
+    let budget = Budget::near(clarity.everywhere, machine, found.path.iter().copied());
     let (sought, stop_at) = if work < ALONE_TRANSITIONS { (Some(key), StopAt::Never) } else { (None, StopAt::First) };
     let engine_observer =
         EngineObserver::new(task, context, Goal::ShorterRun, machine.places(), sought).within(&budget);

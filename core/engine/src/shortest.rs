@@ -1,6 +1,6 @@
 //! A shorter run than the one that a search for infinite runs found, as far as a budget goes, and what fair runs do.
 
-use crate::near::infinite_run_near;
+use crate::near::{infinite_run_near, path_of};
 use crate::task::{Checked, Either, Job};
 use fabius_base::Limits;
 use fabius_counterexample::{FairRuns, Found, Shorter, check};
@@ -54,7 +54,7 @@ pub(crate) fn add_shortest(
     let found_with = if threads < 2 { transitions } else { transitions.max(FOUND_TOGETHER_MIN) };
     let clarity = task.settings.clarity_of_infinite(found_with);
     let fair_runs =
-        fair_runs(task, query, machine, clarity.everywhere / FAIR_SHARE, context).unwrap_or_else(|failure| {
+        fair_runs(task, query, machine, (&found, clarity.everywhere / FAIR_SHARE), context).unwrap_or_else(|failure| {
             checked.failure.get_or_insert(failure);
             FairRuns::NotAsked
         });
@@ -86,7 +86,7 @@ pub(crate) fn shortest(
     if steps == 0 {
         return (None, Shorter::None);
     }
-    let budget = Budget::new(clarity.everywhere, machine);
+    let budget = Budget::near(clarity.everywhere, machine, path_of(found));
     let mut shortening = Shortening { task, goal, machine, context, budget, best: steps, found: None };
     let proved = shortening.look(&ProcessSet::EMPTY, steps + 1, Some(STATES_SOON)) || {
         shortening.look_without_some(processes(found));
@@ -179,13 +179,13 @@ fn fair_runs(
     task: &Task<'_>,
     query: &LivenessQuery,
     machine: &mut SearchedMachine,
-    budget: u64,
+    (found, budget): (&Run, u64),
     context: &mut CheckContext<'_>,
 ) -> Result<FairRuns, String> {
     if task.settings.fairness != Fairness::None {
         return Ok(FairRuns::NotAsked);
     }
-    let mut budget = Budget::new(budget, machine);
+    let mut budget = Budget::near(budget, machine, path_of(found));
     let limits = Limits { depth_max: None, ..task.settings.limits };
     let settings = search::Settings { limits, stop_at: StopAt::First, cancel: context.cancel.clone() };
     for (fairness, satisfied) in

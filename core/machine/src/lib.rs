@@ -219,6 +219,11 @@ impl Machine {
         self.code.hidden_words as usize
     }
 
+    /// Steps that this machine has taken within blocks so far, by which its transitions can take long.
+    pub fn block_steps(&self) -> u64 {
+        self.scratch.block_steps
+    }
+
     /// Bytes of a state that distinguish it from others.
     pub fn visible_bytes(&self, state: &[u32]) -> usize {
         (state.len() - self.hidden_words()) * 4

@@ -4,10 +4,20 @@
 //! is. Whoever asks for the check may end this work, like every search, at any time.
 
 use crate::SearchedMachine;
-use fabius_search::{Model, Statistics};
+use fabius_program::{Action, Move};
+use fabius_search::{Model, Statistics, list_along};
 
-/// A transition counts once, and once more for each this many words of a state.
+/// A transition counts once, once more for each this many words of a state, …
 const WORDS_PER_TRANSITION: u64 = 256;
+/// … and once more for each this many steps within blocks, …
+const BLOCK_STEPS_PER_TRANSITION: u64 = 4;
+/// … as many as there are in the mean in the transitions of this many states on a path, or of fewer with this many such steps.
+const SAMPLED_STATES: usize = 1_000;
+/// See [`SAMPLED_STATES`].
+const SAMPLED_STEPS: u64 = 1_000_000;
+
+/// Simple steps that a search takes before it looks at what is left.
+const STEPS_PER_LOOK: u64 = 1024;
 
 /// Transitions that may still be listed.
 #[derive(Clone, Debug)]
@@ -18,7 +28,7 @@ pub struct Budget {
 }
 
 impl Budget {
-    /// This many transitions, if they have small states, for searches of this machine.
+    /// This many transitions, if they are simple and have small states, for searches of this machine.
     pub fn new(transitions_max: u64, machine: &mut SearchedMachine) -> Self {
         let mut state = Vec::new();
         // Where there is no initial state, no transition is listed.
@@ -26,9 +36,20 @@ impl Budget {
         Self { left: transitions_max, price: 1 + words / WORDS_PER_TRANSITION }
     }
 
+    /// The same, where transitions may have blocks: as many steps of them as those along this path.
+    pub fn near(transitions_max: u64, machine: &mut SearchedMachine, path: impl IntoIterator<Item = Move>) -> Self {
+        let Self { left, price } = Self::new(transitions_max, machine);
+        Self { left, price: price + block_steps(machine, path) / BLOCK_STEPS_PER_TRANSITION }
+    }
+
     /// How many transitions may be listed.
     pub fn transitions(&self) -> u64 {
         self.left / self.price
+    }
+
+    /// After at most how many steps a search looks at what is left: fewer where they count more.
+    pub fn steps_per_look(&self) -> u32 {
+        u32::try_from(STEPS_PER_LOOK / self.price).map_or(u32::MAX, |steps| steps.max(1))
     }
 
     /// What is left, in transitions of small states.
@@ -51,6 +72,27 @@ impl Budget {
     /// Takes away what a search listed.
     pub fn spend(&mut self, transitions: u64) {
         self.left = self.left.saturating_sub(transitions.saturating_mul(self.price));
+    }
+}
+
+/// Steps within blocks that a transition takes, in the mean of those that the first states on a path have.
+fn block_steps(machine: &mut SearchedMachine, path: impl IntoIterator<Item = Move>) -> u64 {
+    let mut statements = machine.machine().program().processes.iter().flat_map(|process| &process.statements);
+    if !statements.any(|statement| has_block(&statement.action)) {
+        return 0;
+    }
+    let before = machine.machine().block_steps();
+    let listed = list_along(machine, path, |machine, states| {
+        states < SAMPLED_STATES && machine.machine().block_steps() - before < SAMPLED_STEPS
+    });
+    (machine.machine().block_steps() - before) / listed.max(1)
+}
+
+fn has_block(action: &Action) -> bool {
+    match action {
+        Action::Block(_) => true,
+        Action::Merged(parts) => parts.iter().any(has_block),
+        _ => false,
     }
 }
 

@@ -38,6 +38,8 @@ pub struct EngineObserver<'a, 'b> {
     until: Option<Duration>,
     /// How many transitions may be listed, if there is a limit …
     transitions_max: Option<u64>,
+    /// … at most how many steps come before the next look at it …
+    steps_per_look: u32,
     /// … and whether that ended the search.
     is_spent: bool,
     /// The violation whose shorter run is looked for, by its key.
@@ -73,6 +75,7 @@ impl<'a, 'b> EngineObserver<'a, 'b> {
             began,
             until: task.settings.until,
             transitions_max: None,
+            steps_per_look: u32::MAX,
             is_spent: false,
             sought,
             cadence: None,
@@ -82,7 +85,7 @@ impl<'a, 'b> EngineObserver<'a, 'b> {
 
     /// Ends the search once it has listed what is left of a budget.
     pub fn within(self, budget: &Budget) -> Self {
-        self.up_to(budget.transitions())
+        Self { steps_per_look: budget.steps_per_look(), ..self.up_to(budget.transitions()) }
     }
 
     /// Ends the search once it has listed this many transitions.
@@ -152,6 +155,10 @@ impl EngineObserver<'_, '_> {
 impl search::Observer<Move, Fault> for EngineObserver<'_, '_> {
     fn progress(&mut self, statistics: &Statistics) -> ControlFlow<StopReason> {
         self.progressed(statistics, Vec::new())
+    }
+
+    fn steps_per_look(&self) -> u32 {
+        self.steps_per_look
     }
 
     fn snapshot_request(&mut self) -> Option<SnapshotRequest> {

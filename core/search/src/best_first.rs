@@ -14,7 +14,7 @@
 
 use crate::expansion::Expansion;
 use crate::model::{Ending, Model, Next};
-use crate::observer::steps_per_look;
+use crate::observer::{Countdown, steps_per_look};
 use crate::origins::{Origin, Origins};
 use crate::position::Position;
 use crate::state_log::StateLog;
@@ -81,7 +81,7 @@ pub fn best_first<M: Model, S: Store>(
         origins: Origins::default(),
         open: BinaryHeap::new(),
         hopeless: 0,
-        steps_left: 0,
+        countdown: Countdown::default(),
     };
     let ended = match search.run() {
         ControlFlow::Continue(()) => Ended::Exhausted,
@@ -108,7 +108,7 @@ struct Search<'a, M: Model, S, G> {
     /// States that wait, by their distance and number.
     open: BinaryHeap<(Reverse<u32>, u32)>,
     hopeless: u64,
-    steps_left: u32,
+    countdown: Countdown,
 }
 
 impl<M: Model, S: Store, G: Guide<M::Label>> Search<'_, M, S, G> {
@@ -182,11 +182,10 @@ impl<M: Model, S: Store, G: Guide<M::Label>> Search<'_, M, S, G> {
 
     #[inline]
     fn look(&mut self) -> ControlFlow<Ended> {
-        if let Some(left) = self.steps_left.checked_sub(1) {
-            self.steps_left = left;
+        if !self.countdown.steps_are_due(1, || self.cancel.requested().is_some()) {
             return ControlFlow::Continue(());
         }
-        self.steps_left = STEPS_PER_LOOK.min(steps_per_look(self.position.proposed().len()));
+        self.countdown.restart(STEPS_PER_LOOK.min(steps_per_look(self.position.proposed().len())));
         let memory_bytes_max = self.limits.memory_bytes_max.unwrap_or(u64::MAX);
         let reason = match self.cancel.requested() {
             Some(reason) => Some(reason),

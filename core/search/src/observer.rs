@@ -11,6 +11,8 @@ use std::ops::ControlFlow;
 /// Steps of the model, those through transient states included, from one look at limits, observer
 /// and cancellation to the next. Well below 50 ms even if a step takes some ten microseconds.
 const STEPS_PER_LOOK: u32 = 1024;
+/// Steps from one question whether to stop, and no more, to the next: in a long block, a step takes some ten milliseconds.
+const STEPS_PER_GLANCE: u32 = 16;
 /// Words of states, those that a step leads to, from one look to the next: 16 MiB. Where states are large, a few of them fill the memory
 /// that is allowed, and a step takes long.
 const WORDS_PER_LOOK: usize = 1 << 22;
@@ -68,6 +70,11 @@ pub trait Observer<Label: Debug, Fault: Debug> {
         let _ = limits;
     }
 
+    /// At most how many steps may be taken until it is told again, where they take long. Asked after each [`Self::progress`].
+    fn steps_per_look(&self) -> u32 {
+        u32::MAX
+    }
+
     /// Whether a search that is kept should write a checkpoint now. Asked after each [`Self::progress`].
     fn checkpoint_is_due(&mut self) -> bool {
         false
@@ -119,19 +126,63 @@ impl std::fmt::Write for TextHash {
 }
 
 /// Counts steps down to the next look at the limits.
+#[derive(Debug, Default)]
+pub(crate) struct Countdown {
+    /// Until the next question whether to stop.
+    to_glance: u32,
+    /// From then until the next look at everything.
+    rest: u32,
+}
+
+impl Countdown {
+    /// Takes this many steps; whether it is time to look at everything: the steps are over, or the search is to stop.
+    #[inline]
+    pub(crate) fn steps_are_due(&mut self, steps: u32, is_to_stop: impl FnOnce() -> bool) -> bool {
+        match self.to_glance.checked_sub(steps) {
+            Some(left) => {
+                self.to_glance = left;
+                false
+            }
+            None => self.glance(steps, is_to_stop),
+        }
+    }
+
+    #[cold]
+    fn glance(&mut self, steps: u32, is_to_stop: impl FnOnce() -> bool) -> bool {
+        let Some(left) = (self.to_glance + self.rest).checked_sub(steps) else { return true };
+        if is_to_stop() {
+            return true;
+        }
+        self.restart(left);
+        false
+    }
+
+    /// Begins to count this many steps down.
+    pub(crate) fn restart(&mut self, steps: u32) {
+        self.to_glance = steps.min(STEPS_PER_GLANCE - 1);
+        self.rest = steps - self.to_glance;
+    }
+}
+
+/// Counts steps down to the next look at the limits.
 #[derive(Debug)]
 pub(crate) struct Budget<'a> {
     settings: &'a Settings,
     /// Those of the settings, unless the observer changed them.
     limits: Limits,
     steps_per_look: u32,
-    steps_left: u32,
+    countdown: Countdown,
 }
 
 impl<'a> Budget<'a> {
     /// For a search of states of [about](state_words) this many words.
     pub(crate) fn new(settings: &'a Settings, words: usize) -> Self {
-        Self { settings, limits: settings.limits, steps_per_look: steps_per_look(words), steps_left: 0 }
+        Self {
+            settings,
+            limits: settings.limits,
+            steps_per_look: steps_per_look(words),
+            countdown: Countdown::default(),
+        }
     }
 
     /// Those of the settings, unless the observer changed them.
@@ -142,24 +193,13 @@ impl<'a> Budget<'a> {
     /// Takes a step; whether it is time to [`Self::look`].
     #[inline]
     pub(crate) fn step_is_due(&mut self) -> bool {
-        match self.steps_left.checked_sub(1) {
-            Some(left) => {
-                self.steps_left = left;
-                false
-            }
-            None => true,
-        }
+        self.countdown.steps_are_due(1, || self.settings.cancel.requested().is_some())
     }
 
     /// Takes this many steps at once; whether it is time to [`Self::look`].
     pub(crate) fn steps_are_due(&mut self, steps: u64) -> bool {
-        match u64::from(self.steps_left).checked_sub(steps) {
-            Some(left) => {
-                self.steps_left = left as u32;
-                false
-            }
-            None => true,
-        }
+        let steps = steps.try_into().unwrap_or(u32::MAX);
+        self.countdown.steps_are_due(steps, || self.settings.cancel.requested().is_some())
     }
 
     /// Whether a search that has stored this many states may not store one more.
@@ -182,7 +222,6 @@ impl<'a> Budget<'a> {
         store_is_full: bool,
         observer: &mut impl Observer<L, F>,
     ) -> ControlFlow<StopReason> {
-        self.steps_left = self.steps_per_look;
         let memory_bytes_max = self.limits.memory_bytes_max.unwrap_or(u64::MAX);
         if let Some(reason) = self.settings.cancel.requested() {
             return ControlFlow::Break(reason);
@@ -195,6 +234,7 @@ impl<'a> Budget<'a> {
         }
         let told = observer.progress(statistics);
         observer.change_limits(&mut self.limits);
+        self.countdown.restart(self.steps_per_look.min(observer.steps_per_look()));
         told
     }
 }
@@ -284,6 +324,70 @@ mod tests {
             // Leaving a state is a step, too.
             let steps = transitions..=2 * transitions + every;
             assert!(steps.contains(&(looks * every)), "{hidden}: {looks} of {transitions}");
+        }
+    }
+
+    /// Cancels a search after this many transitions.
+    #[derive(Clone)]
+    struct Cancelling(Counting, u64, fabius_base::Cancel);
+
+    impl Model for Cancelling {
+        type Label = u32;
+        type Fault = Infallible;
+        type Cursor = u32;
+
+        fn hidden_words(&self) -> usize {
+            0
+        }
+
+        fn initial(&mut self, state: &mut Vec<u32>) -> Result<(), Infallible> {
+            self.0.initial(state)
+        }
+
+        fn begin(&mut self, state: &[u32]) -> u32 {
+            self.0.begin(state)
+        }
+
+        fn next(&mut self, state: &[u32], cursor: &mut u32, successor: &mut Vec<u32>) -> Next<u32, Infallible> {
+            self.1 = self.1.saturating_sub(1);
+            if self.1 == 0 {
+                self.2.cancel();
+            }
+            self.0.next(state, cursor, successor)
+        }
+    }
+
+    #[test]
+    fn a_search_that_is_cancelled_takes_few_more_steps() {
+        for after in [1, 2, 15, 16, 17, 1_000, 1_024, 1_030, 5_000] {
+            let cancel = Cancel::new();
+            let mut model = Cancelling(Counting(0), after, cancel.clone());
+            let settings = Settings { cancel, ..Settings::default() };
+            let searches = [
+                breadth_first(&mut model.clone(), &mut TreeStore::new(), &mut Quiet, &settings),
+                depth_first(&mut model, &mut TreeStore::new(), &mut Quiet, &settings),
+            ];
+            for outcome in searches {
+                let listed = outcome.statistics.transitions();
+                assert_eq!(outcome.completeness, Completeness::Stopped(StopReason::Cancelled));
+                assert!(listed <= after + u64::from(STEPS_PER_GLANCE), "{after}: {listed}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_countdown_is_over_after_its_steps() {
+        for (steps, at_once) in [(1_024, 1), (7, 1), (16, 1), (100, 3), (5, 40), (u32::MAX, 1 << 30)] {
+            let (mut countdown, mut taken) = (Countdown::default(), 0_u64);
+            countdown.restart(steps);
+            loop {
+                taken += u64::from(at_once);
+                if countdown.steps_are_due(at_once, || false) {
+                    break;
+                }
+            }
+            let least = u64::from(steps) + 1;
+            assert!((least..least + u64::from(at_once)).contains(&taken), "{steps} by {at_once}: {taken}");
         }
     }
 }

@@ -146,7 +146,8 @@ fn confirm_all(
         let key = explored.keys.get(index).copied().filter(|_| delays_count);
         let run = match key {
             Some(key) => {
-                let budget = Budget::new(settings.clarity(checked.report.transitions).everywhere, machine);
+                let everywhere = settings.clarity(checked.report.transitions).everywhere;
+                let budget = Budget::near(everywhere, machine, first.path.iter().copied());
                 fewer(&task, machine, first, Target { key, budget }, chosen, order, context)
             }
             None => first,

@@ -1,6 +1,7 @@
 //! Checks as a whole: from the text of a model to its report.
 
 mod audit;
+mod budget;
 mod check;
 mod dead_code;
 mod delayed;

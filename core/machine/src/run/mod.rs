@@ -50,6 +50,8 @@ pub(crate) struct Scratch {
     saved: Vec<i32>,
     /// Processes whose edges are being tried to answer what is enabled.
     trying: Vec<u32>,
+    /// Steps taken within blocks so far.
+    pub(crate) block_steps: u64,
 }
 
 impl Scratch {
@@ -64,6 +66,7 @@ impl Scratch {
             frames: Vec::new(),
             saved: Vec::new(),
             trying: Vec::new(),
+            block_steps: 0,
         }
     }
 }
@@ -343,6 +346,7 @@ impl<'m> Interpreter<'m> {
                 Instr::Jump { to } => go!(pc, to),
                 Instr::Tick { to } => {
                     self.ticks += 1;
+                    self.scratch.block_steps += 1;
                     if self.ticks > BLOCK_STEPS_MAX {
                         return Outcome::Raised(Fault::EndlessBlock);
                     }

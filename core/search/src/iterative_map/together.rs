@@ -37,7 +37,7 @@ const DEALT_OUT_MIN: usize = 64;
 /// All states belong to the one part in which predecessors are calculated first.
 const WHOLE: u32 = u32::MAX;
 /// A thread looks whether it is to stop once for this many steps.
-const STEPS_PER_LOOK: u32 = 1024;
+const STEPS_PER_LOOK: u32 = 16;
 
 /// The threads, apart from the caller's own.
 pub(super) struct Others<'m, M: Processes, D> {

@@ -27,7 +27,7 @@ use super::worker_pool::{Run, Show, Watch, WorkerPool, WorkerStatistics};
 use crate::depth_first::{DepthFirst, Extent};
 use crate::dfs_stack::{Lookup, TransientPolicy};
 use crate::model::{Marks, Model};
-use crate::observer::{Observer, Settings, steps_per_look, tell_together};
+use crate::observer::{Countdown, Observer, Settings, steps_per_look, tell_together};
 use crate::outcome::{Halt, Outcome, Statistics, StopAt, Violation, ViolationKind, Violations};
 use crate::position::Position;
 use crate::snapshot::{Phase, SearchSnapshot};
@@ -186,7 +186,7 @@ where
             portion: Portion::default(),
             aside: Vec::new(),
             all_aside: &set_aside,
-            steps_left: 0,
+            countdown: Countdown::default(),
             stacks_bytes: 0,
             watch: watch.map(|watch| watch as Watch<'_, '_, M::Label>),
             reports: &reports,
@@ -256,7 +256,7 @@ struct Reach<'a, M: Model> {
     aside: Vec<Start>,
     /// How many states all threads have set aside.
     all_aside: &'a AtomicU64,
-    steps_left: u32,
+    countdown: Countdown,
     /// Of the stacks, when they were last asked.
     stacks_bytes: u64,
     watch: Option<Watch<'a, 'a, M::Label>>,
@@ -384,16 +384,14 @@ impl<M: Model> Thread<M> for Reach<'_, M> {
 
     #[inline]
     fn step_is_due(&mut self) -> bool {
-        let left = self.steps_left.checked_sub(1);
-        self.steps_left = left.unwrap_or_default();
-        left.is_none()
+        self.countdown.steps_are_due(1, || watch::is_to_stop(self.workers))
     }
 
     /// Tells the others what this thread did, and whether there is a reason to stop.
     #[cold]
     fn look(&mut self, model: &mut M, traversal: &Traversal<M, Key>, stacks_bytes: u64) -> Run<Halt> {
         let hidden = self.aside.last().map_or(0, |start| size_of_val::<[u32]>(&start.hidden));
-        self.steps_left = steps_per_look(traversal.stack.position.state().len());
+        self.countdown.restart(steps_per_look(traversal.stack.position.state().len()));
         self.stacks_bytes = stacks_bytes + (self.aside.len() * (size_of::<Start>() + hidden)) as u64;
         self.access.leave_if_asked();
         self.publish();

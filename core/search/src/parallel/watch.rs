@@ -11,6 +11,11 @@ use fabius_base::StopReason;
 use std::ops::ControlFlow;
 use std::sync::PoisonError;
 
+/// Whether the search is over, or was cancelled.
+pub(super) fn is_to_stop<T, E, K: SharedKeys>(workers: &WorkerPool<'_, T, E, K>) -> bool {
+    workers.pool.is_stopped() || workers.settings.cancel.requested().is_some()
+}
+
 /// Whether there is a reason to stop.
 pub(super) fn look_around<T, E: From<StopReason>, K: SharedKeys, L>(
     workers: &WorkerPool<'_, T, E, K>,

@@ -14,9 +14,11 @@ mod watch;
 use super::arena::Portion;
 use super::store::{Access, Key, SharedKeys, StateSet};
 use super::trace::{KnownTrace, Trace, Traced};
+use super::watch::is_to_stop;
 use super::worker_pool::{Run, Watch, WorkerPool, WorkerStatistics};
 use crate::dfs_stack::{DfsStack, Lookup, TransientPolicy, class_of};
 use crate::model::{Ending, Marks, Model, Next};
+use crate::observer::Countdown;
 use crate::position::Position;
 use crate::store::{Class, Store, TreeStore};
 use crate::toy::Random;
@@ -99,7 +101,7 @@ pub(super) struct Explorer<'a, M: Model, T, E, K> {
     met: StateSet<(u64, Marks, u32)>,
     portion: Portion,
     random: Random,
-    steps_left: u32,
+    countdown: Countdown,
     watch: Option<Watch<'a, 'a, M::Label>>,
 }
 
@@ -202,7 +204,7 @@ impl<'a, M: Model, T, E: From<StopReason>, K: SharedKeys> Explorer<'a, M, T, E, 
             met: StateSet::default(),
             portion: Portion::default(),
             random: Random::new(workers.seed ^ (thread as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)),
-            steps_left: 0,
+            countdown: Countdown::default(),
             watch: watch.map(|watch| watch as Watch<'_, '_, M::Label>),
         }
     }
@@ -254,9 +256,8 @@ impl<'a, M: Model, T, E: From<StopReason>, K: SharedKeys> Explorer<'a, M, T, E, 
     #[inline]
     pub(super) fn next(&mut self) -> Run<E, Event<M::Label, M::Fault>> {
         loop {
-            match self.steps_left.checked_sub(1) {
-                Some(left) => self.steps_left = left,
-                None => self.look()?,
+            if self.countdown.steps_are_due(1, || is_to_stop(self.workers)) {
+                self.look()?;
             }
             if !std::mem::take(&mut self.told_fault) {
                 match self.list() {

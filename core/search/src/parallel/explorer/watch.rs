@@ -14,7 +14,7 @@ impl<M: Model, T, E: From<StopReason>, K: SharedKeys> Explorer<'_, M, T, E, K> {
     /// Tells the others what this thread did, and whether there is a reason to stop.
     #[cold]
     pub(in super::super) fn look(&mut self) -> Run<E> {
-        self.steps_left = steps_per_look(self.stack.position.state().len());
+        self.countdown.restart(steps_per_look(self.stack.position.state().len()));
         self.access.leave_if_asked();
         self.publish();
         let begun = (self.bottom, self.depth());
