@@ -9,7 +9,7 @@ use fabius_engine::{CheckpointSummary, Loaded, Settings, strategy, unreadable};
 use fabius_project::checkpoints::read as read_checkpoint;
 use fabius_project::files;
 use fabius_supervise::{Timer, Unfinished};
-use fabius_tui::{EDITOR_SOCKET, LaunchOptions, Start, Theme};
+use fabius_tui::{EDITOR_SOCKET, LaunchOptions, Start, Theme, misfit};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -108,11 +108,6 @@ fn checkpoints(args: &Explore, loaded: &Loaded, settings: &Settings) -> Result<R
             help: leave out `--processes` and `--hosts`, or use `fabius check`"
             .to_owned());
     }
-    if settings.delaying.is_none() && settings.depth_bounding.is_none() {
-        return Err("error: only `fabius check` saves and resumes the depth-first search\n\
-            help: add `--delay` or `--depth-bound`, or use `fabius check`"
-            .to_owned());
-    }
     let save: Option<Arc<Save>> = args.checkpoint.as_ref().map(|_| Arc::new(|_: &[u8]| true) as _);
     let resume = args.resume.as_ref().map(|path| {
         let name = path.display().to_string();
@@ -126,9 +121,8 @@ fn checkpoints(args: &Explore, loaded: &Loaded, settings: &Settings) -> Result<R
         return Err(check::in_lines(&refusal));
     }
     if let Some((name, bytes)) = &resume
-        && CheckpointSummary::of(bytes).is_ok_and(|summary| summary.is_depth_first())
+        && let Some(why) = CheckpointSummary::of(bytes).ok().and_then(|held| misfit(settings, &held))
     {
-        let why = "it holds a depth-first search, which only `fabius check --resume FILE` resumes";
         return Err(format!("error: cannot resume from {name}: {why}"));
     }
     if let Some(path) = &args.checkpoint {

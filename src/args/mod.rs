@@ -204,7 +204,8 @@ pub struct Explore {
     #[arg(long, help_heading = "What to check")]
     pub no_check: bool,
 
-    /// Write a checkpoint of the search to this file, after each round and at its end.
+    /// Write checkpoints of the search to this file: after each round and at its end; of a depth-first search, every few minutes and where
+    /// it is stopped.
     #[arg(long, value_name = "FILE", help_heading = "Delays")]
     pub checkpoint: Option<PathBuf>,
 

@@ -189,7 +189,7 @@ pub const TABLE: &[Binding] = table![
     SEARCH Watching LeaveOut ["x"] "leave out" "Do not go on from states in which a condition is true. A search for violations of safety that runs keeps to it at once. Without a condition, all checks begin anew as they were."
     SEARCH Watching BoundDepth ["d"] "depth" "Cut off runs after a number of steps, in the search that runs, too. Without a number: not any more. If runs were cut off under a smaller bound, all checks begin anew."
     SEARCH Watching VisitFirst ["v"] "first" "Visit states in which a condition is true before others, in the search that runs, too; nothing is left out. Without a condition: in any order again."
-    SEARCH Watching SaveSearch ["ctrl-s"] "save search" "Save the search to a file, from which it can be resumed, also by fabius check --resume. Needs --delay or --depth-bound. While the search runs, its last completed round is saved."
+    SEARCH Watching SaveSearch ["ctrl-s"] "save search" "Save the search to a file, from which it can be resumed, also by fabius check --resume. Needs --delay, --depth-bound or --checkpoint. While the search runs, its last completed round is saved."
     SEARCH Watching ResumeSearch ["ctrl-o"] "resume" "Resume a search from a file, saved here or by fabius check --checkpoint. Only its property is checked."
     SEARCH Watching CheckAll ["S"] "check all" "Check all properties again."
     SEARCH Everywhere Cancel ["X"] "stop" "Stop the search; what it found out stays."

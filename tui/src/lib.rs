@@ -38,6 +38,7 @@ mod checkpoint;
 mod terminal;
 mod work;
 
+pub use checkpoint::misfit;
 pub use editor_link::VARIABLE as EDITOR_SOCKET;
 pub use model::LaunchOptions;
 pub use run::{Reader, Start, run};

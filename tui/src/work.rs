@@ -6,7 +6,7 @@ use crate::message::Message;
 use crate::run::{Reader, SEARCH_THREAD};
 use fabius_base::{Cancel, Limits};
 use fabius_engine::settings::{Fairness, Save, Settings};
-use fabius_engine::{Boundary, CheckContext, Controls, Event, Loaded, suited};
+use fabius_engine::{Boundary, CheckContext, CheckpointSummary, Controls, Event, Loaded, suited};
 use fabius_explore::{AlternativeSearch, GraphRequest, ScheduleSearch, SearchRequest};
 use fabius_project::cache::Cache;
 use fabius_project::checkpoints::replace;
@@ -114,7 +114,10 @@ impl Work {
         // What was asked for all properties may suit others than these.
         let mut settings = suited(&loaded, &settings);
         let cache = if self.boundary.is_none() && resume.is_none() && file.is_none() { Cache::of_user() } else { None };
-        let is_saved = not_saved(&loaded, &settings).is_none();
+        let is_depth_first =
+            |(_, bytes): &(_, Arc<[u8]>)| CheckpointSummary::of(bytes).is_ok_and(|held| held.is_depth_first());
+        let depth_first = file.is_some() || resume.as_ref().is_some_and(is_depth_first);
+        let is_saved = not_saved(&loaded, &settings, depth_first).is_none();
         settings.checkpoint_files.resume = resume;
         let send = self.send.clone();
         // Whoever asks again after an answer from the cache wants a search.

@@ -127,6 +127,40 @@ fn whoever_quits_leaves_a_checkpoint_of_where_the_search_was() {
 }
 
 #[test]
+fn a_depth_first_search_is_saved_where_it_is_left_and_resumed_from_there() {
+    let scratch = Scratch::new().expect("a directory");
+    let (file, other) = (file(&scratch, "a.search"), file(&scratch, "b.search"));
+    let question = ["--property", "safety", "-DN=4"];
+    let mut terminal = explore(&german(), &[&question[..], &["--checkpoint", &file]].concat());
+    terminal.keys("`");
+    terminal.says("rate");
+    // It is stopped, and saved under another name, too.
+    terminal.keys("X");
+    terminal.says("? safety");
+    let screen = save(&mut terminal, &other);
+    assert!(screen.contains("saved the last checkpoint of the search for safety"), "{screen}");
+    terminal.keys("q");
+    assert!(terminal.ended().success());
+    assert_eq!(std::fs::read(&file).expect("it was written"), std::fs::read(&other).expect("it was saved"));
+    // The explorer resumes it, without a flag for its kind.
+    let mut terminal = explore(&german(), &[&question[..], &["--no-check"]].concat());
+    terminal.says("takes a step");
+    terminal.keys(&format!("`\x0f\x15{other}\r"));
+    let (_, whole) = check(&german(), &[&question[..], &["--threads", "1", "--no-reduction"]].concat());
+    let grouped = fabius_engine::words::grouped(whole["properties"][0]["states"].as_u64().expect("a number"));
+    terminal.until("all states of a search that nobody interrupted", |screen| {
+        text(screen).lines().any(|line| line.starts_with("states") && line.contains(&format!(" {grouped} ")))
+    });
+    terminal.keys("q");
+    assert!(terminal.ended().success());
+    let (code, resumed) = check(&german(), &[&question[..], &["--resume", &file]].concat());
+    assert_eq!(code, Some(0), "{resumed}");
+    for key in ["verdict", "states", "transitions"] {
+        assert_eq!(resumed["properties"][0][key], whole["properties"][0][key], "{key}");
+    }
+}
+
+#[test]
 fn a_file_that_does_not_belong_is_refused_with_the_reason_of_check() {
     let scratch = Scratch::new().expect("a directory");
     let file = file(&scratch, "a.search");
@@ -159,7 +193,6 @@ fn flags_that_cannot_be_are_refused_before_the_screen_is_taken() {
         assert_eq!(output.status.code(), Some(3), "{flags:?}");
         String::from_utf8_lossy(&output.stderr).into_owned()
     };
-    assert!(refusal(&["--checkpoint", &file]).contains("only `fabius check` saves and resumes the depth-first search"));
     assert!(refusal(&["--delay", "rtc", "--keep-going", "--checkpoint", &file]).contains("cannot be combined"));
     assert!(refusal(&["--delay", "rtc", "--checkpoint", name]).contains("it is not a checkpoint"));
     assert!(refusal(&["--delay", "rtc", "--resume", &missing]).contains("cannot resume from"));
@@ -168,5 +201,10 @@ fn flags_that_cannot_be_are_refused_before_the_screen_is_taken() {
     assert!(!Path::new(&file).exists());
     check(&german, &["--property", "safety", "--max-states", "100", "--checkpoint", &file]);
     let why = refusal(&["--delay", "rtc", "--resume", &file]);
-    assert!(why.contains("it holds a depth-first search, which only `fabius check --resume FILE` resumes"), "{why}");
+    assert!(why.contains("it holds a depth-first search: leave out --delay and --depth-bound"), "{why}");
+    std::fs::remove_file(&file).expect("it is there");
+    check(&german, &[&GERMAN[..], &["--max-states", "1000", "--checkpoint", &file]].concat());
+    let why = refusal(&["--resume", &file]);
+    assert!(why.contains("it holds no depth-first search: give the flags with which it began"), "{why}");
+    assert!(refusal(&["--checkpoint", &file, "--threads", "2"]).contains("cannot be combined"));
 }

@@ -1,11 +1,11 @@
 //! Searches that are saved to a file, and resumed from one.
 
 use super::{prompt, search};
-use crate::checkpoint::not_saved;
+use crate::checkpoint::{goes_by_rounds, misfit, not_saved, with_checkpoints};
 use crate::message::{Effect, SavedSearch};
 use crate::model::{Model, Question, Tone};
 use fabius_engine::words::memory;
-use fabius_engine::{CheckpointSummary, Outcome, Verdict, plan, suited};
+use fabius_engine::{CheckpointSummary, Outcome, Settings, Verdict, plan, suited};
 use fabius_project::checkpoints::NotSaved;
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ pub(super) fn ask_save(model: &mut Model) {
 
 /// Asks for the file to resume from.
 pub(super) fn ask_resume(model: &mut Model) {
-    match not_saved_here(model) {
+    match not_saved_here(model, true) {
         Some(why) => model.say(Tone::Plain, format!("no search can be resumed: {why}")),
         None => prompt::ask(model, Question::ResumeSearch, &suggested(model)),
     }
@@ -38,24 +38,43 @@ fn suggested(model: &Model) -> String {
     path.display().to_string()
 }
 
-/// Why no search that is asked for can be saved.
-fn not_saved_here(model: &Model) -> Option<&'static str> {
+/// Why no search that is asked for can be saved; `depth_first`: depth-first ones may be.
+fn not_saved_here(model: &Model, depth_first: bool) -> Option<&'static str> {
     let loaded = model.loaded.as_ref()?;
-    not_saved(loaded, &suited(loaded, &model.launch.settings))
+    not_saved(loaded, &suited(loaded, &model.launch.settings), depth_first)
+}
+
+/// Whether the depth-first search that runs, or ran last, is one that is saved.
+fn saves_depth_first(model: &Model) -> bool {
+    let resumed = model.kept.as_ref().map(|bytes| CheckpointSummary::of(bytes));
+    let is_asked =
+        model.launch.checkpoint.is_some() || matches!(resumed, Some(Ok(summary)) if summary.is_depth_first());
+    is_asked && !goes_by_rounds(&model.launch.settings)
+}
+
+/// The settings of the search that runs or would run next: one that is saved may be another one.
+pub(super) fn settings(model: &Model) -> Settings {
+    let settings = &model.launch.settings;
+    if saves_depth_first(model) { with_checkpoints(settings) } else { settings.clone() }
 }
 
 /// Why there is nothing to save.
 fn nothing_kept(model: &Model) -> String {
     let watch = &model.watch;
-    if let Some(why) = not_saved_here(model) {
+    let depth_first = saves_depth_first(model);
+    if let Some(why) = not_saved_here(model, depth_first) {
         return format!("this search cannot be saved: {why}");
     }
     let bounded = model.launch.settings.limits.depth_max != watch.depth_max;
     let why = match () {
         () if watch.indicators.is_empty() => "no property was checked; S checks all",
         () if bounded => "depth was bounded while it ran; S begins a search that can be saved",
+        () if watch.running && watch.local.is_none() && depth_first => {
+            "a depth-first search is saved every few minutes, and where it is stopped (X)"
+        }
         () if watch.running && watch.local.is_none() => "the first round is not complete",
         () if watch.is_cached => "the result is from the cache; S searches",
+        () if depth_first => "the search was over before it was to be saved",
         () => "the search ended in its first round",
     };
     format!("nothing to save: {why}")
@@ -66,7 +85,8 @@ pub(super) fn save(model: &mut Model, name: &str, effects: &mut Vec<Effect>) -> 
     let path = prompt::file_name(name)?;
     let bytes = model.kept.clone().ok_or_else(|| nothing_kept(model))?;
     let what = match (model.watch.running && model.check == model.work, model.watch.has_checkpoint) {
-        (true, true) => "the last completed round of the search",
+        (true, true) if goes_by_rounds(&model.launch.settings) => "the last completed round of the search",
+        (true, true) => "the last checkpoint of the search",
         (true, false) => "the starting point of the resumed search",
         (false, _) => "the last checkpoint of the search",
     };
@@ -112,11 +132,11 @@ fn begin(model: &mut Model, name: &str, bytes: Arc<[u8]>, effects: &mut Vec<Effe
     let loaded = model.loaded.clone().ok_or("there is no model")?;
     let program = loaded.checkable().ok_or("the model has errors and cannot be checked")?;
     let summary = CheckpointSummary::of(&bytes)?;
-    if let Some(why) = not_saved_here(model) {
+    if let Some(why) = not_saved_here(model, true) {
         return Err(why.to_owned());
     }
-    if summary.is_depth_first() {
-        return Err("it holds a depth-first search, which only `fabius check --resume FILE` resumes".to_owned());
+    if let Some(why) = misfit(&model.launch.settings, &summary) {
+        return Err(why.to_owned());
     }
     let plan = plan(program, &model.launch.settings.properties).map_err(|unknown| unknown.selector)?;
     let names: Vec<String> = plan.properties.iter().map(|planned| planned.name.clone()).collect();

@@ -164,7 +164,7 @@ fn boundary(model: &Model, condition: &str) -> Result<Boundary, String> {
 
 /// Refuses a condition that the searches asked for would not heed.
 fn heeded(model: &Model, condition: &str) -> Result<(), String> {
-    let settings = Settings { prune: Some(condition.to_owned()), ..model.launch.settings.clone() };
+    let settings = Settings { prune: Some(condition.to_owned()), ..checkpoint::settings(model) };
     match model.loaded.as_ref().and_then(|loaded| strategy::contradiction(loaded, &settings)) {
         Some(finding) => Err(finding.headline),
         None => Ok(()),

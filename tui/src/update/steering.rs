@@ -1,6 +1,6 @@
 //! A bound on the depth of searches that run, and the order in which they visit states.
 
-use super::{prompt, search};
+use super::{checkpoint, prompt, search};
 use crate::message::Effect;
 use crate::model::{Model, Question, Tone};
 use fabius_engine::words::counted;
@@ -51,7 +51,7 @@ pub(super) fn visit_first(model: &mut Model, condition: &str, effects: &mut Vec<
         return Ok(());
     }
     if let Some(condition) = &condition {
-        check_visit_first(model.loaded.as_ref().ok_or("there is no model")?, &model.launch.settings, condition)?;
+        check_visit_first(model.loaded.as_ref().ok_or("there is no model")?, &checkpoint::settings(model), condition)?;
     }
     let said = match &condition {
         Some(condition) => {
@@ -68,7 +68,7 @@ pub(super) fn visit_first(model: &mut Model, condition: &str, effects: &mut Vec<
 /// Takes back which states are visited first if that says nothing about the model any more, since its text was edited; says why.
 pub(super) fn take_back_order(model: &mut Model, effects: &mut Vec<Effect>) -> Option<String> {
     let condition = model.visit_first.as_ref()?;
-    let why = check_visit_first(model.loaded.as_ref()?, &model.launch.settings, condition).err()?;
+    let why = check_visit_first(model.loaded.as_ref()?, &checkpoint::settings(model), condition).err()?;
     let said = format!("searches no longer prefer states in which `{condition}` is true: {why}");
     model.visit_first = None;
     effects.push(Effect::VisitFirst(None));

@@ -1,7 +1,8 @@
 //! Searches that are saved to a file and resumed from one.
 
 use super::support::Player;
-use fabius_engine::settings::Delaying;
+use fabius_base::Limits;
+use fabius_engine::settings::{Delaying, Order};
 use fabius_engine::{SchedulerChoice, Settings, Verdict};
 use fabius_project::checkpoints::NotSaved;
 use fabius_testkit::models::RACE;
@@ -127,6 +128,35 @@ fn a_search_that_is_resumed_finds_as_many_states_as_one_without_interruption() {
 }
 
 #[test]
+fn a_depth_first_search_is_saved_if_that_was_asked_for_and_resumed_without_a_flag() {
+    let mut whole = open(COUNTERS, Settings { reduction: false, ..Settings::default() });
+    whole.keys("S");
+    let limits = Limits { states_max: Some(40), ..Limits::default() };
+    let mut player = open(COUNTERS, Settings { limits, ..Settings::default() });
+    player.model.launch.checkpoint = Some(PathBuf::from("kept.search"));
+    player.keys("f2 ctrl-s").said("nothing to save: no property was checked; S checks all");
+    player.keys("S");
+    let search = saved(&mut player);
+    assert_eq!(search.path, PathBuf::from("kept.search"));
+    player.send(Message::SearchSaved(Box::new(search.clone()), Ok(())));
+    let said = player.said("saved the last checkpoint of the search for safety as kept.search (");
+    assert!(said.ends_with(": 40 states"), "{said}");
+    // What it would not heed is refused.
+    player.keys("v \"a==3 enter");
+    assert!(player.screen().contains("only a depth-first search by this process"), "{}", player.screen());
+    let mut resumed = open(COUNTERS, Settings::default());
+    resumed.keys("f2 ctrl-o enter");
+    resumed.send(Message::SearchRead(PathBuf::from("kept.search"), Ok(search.bytes)));
+    assert_eq!(verdict(&resumed), Some(Verdict::Holds));
+    assert_eq!(resumed.model.watch.progress.states, whole.model.watch.progress.states);
+    // By delays, it is another search.
+    let mut other = open(COUNTERS, by_delays(None));
+    let bytes = player.model.kept.clone().expect("it was kept");
+    other.send(Message::SearchRead(PathBuf::from("s"), Ok(bytes)));
+    other.said("cannot resume from s: it holds a depth-first search: leave out --delay and --depth-bound");
+}
+
+#[test]
 fn a_property_that_is_not_resumed_is_not_told_to_hold() {
     let text = format!("{COUNTERS}ltl low {{ [] (a < 13) }}");
     let mut first = open(&text, Settings { properties: vec!["safety".to_owned()], ..by_delays(Some(1)) });
@@ -167,11 +197,14 @@ fn a_checkpoint_of_another_model_is_refused_with_the_reason() {
 #[test]
 fn a_search_that_cannot_be_saved_says_why() {
     let mut player = open(COUNTERS, Settings::default());
-    let only = "only searches with --delay or --depth-bound can be saved and resumed";
+    let only = "without --delay and --depth-bound, only the search of `fabius explore --checkpoint FILE` is saved";
     player.keys("S f2 ctrl-s").said(&format!("this search cannot be saved: {only}"));
-    player.keys("ctrl-o").said(&format!("no search can be resumed: {only}"));
     player.send(Message::SearchRead(PathBuf::from("s"), Ok(checkpoint())));
-    player.said(&format!("cannot resume from s: {only}"));
+    player.said("cannot resume from s: it holds no depth-first search: give the flags with which it began");
+    let mut player = open(COUNTERS, Settings { search: Order::BreadthFirst, ..Settings::default() });
+    player
+        .keys("f2 ctrl-o")
+        .said("no search can be resumed: without --delay and --depth-bound, only the depth-first search");
     let mut player = open(COUNTERS, Settings { keep_going: true, ..by_delays(Some(1)) });
     player.keys("S f2 ctrl-s").said("this search cannot be saved: with --keep-going");
     let mut player = open(COUNTERS, by_delays(None));

@@ -73,7 +73,8 @@ impl Player {
                 let mut settings = self.model.launch.asking(properties);
                 let (send, kept) = mpsc::channel();
                 settings.checkpoint_files.resume = resume;
-                if settings.delaying.is_some() && !settings.keep_going {
+                let is_saved = settings.delaying.is_some() || self.model.launch.checkpoint.is_some();
+                if is_saved && !settings.keep_going {
                     let save = move |bytes: &[u8]| send.send(bytes.into()).is_ok();
                     settings.checkpoint_files.save = Some(Arc::new(save));
                 }
