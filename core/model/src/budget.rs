@@ -10,7 +10,7 @@ use fabius_search::{Model, Statistics, list_along};
 /// A transition counts once, once more for each this many words of a state, …
 const WORDS_PER_TRANSITION: u64 = 256;
 /// … and once more for each this many steps within blocks, …
-const BLOCK_STEPS_PER_TRANSITION: u64 = 4;
+const BLOCK_STEPS_PER_TRANSITION: u64 = 8;
 /// … as many as there are in the mean in the transitions of this many states on a path, or of fewer with this many such steps.
 const SAMPLED_STATES: usize = 1_000;
 /// See [`SAMPLED_STATES`].

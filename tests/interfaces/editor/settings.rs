@@ -286,8 +286,11 @@ fn walk(folder: &std::path::Path) -> Vec<PathBuf> {
 
 /// Takes a while to check, whatever is asked: steps are long, and shorter runs are looked for.
 const VIOLATED: &str = "\
-byte a, b, c, i;
-inline count(x) { d_step { x < 20; x++; do :: i < 250 -> i++ :: else -> i = 0; break od } }
+#define T (a * b + b * c + c * a)
+#define U (T + T + T + T + T + T + T + T)
+#define LONG (U + U + U + U + U + U + U + U >= 0)
+byte a, b, c;
+inline count(x) { d_step { x < 20 && LONG; x++ } }
 active proctype P() { do :: count(a) :: count(b) :: count(c) :: else -> assert(a + b + c < 60); a = 0 od }
 ltl p { []<> (a + b + c == 0) }
 ";
