@@ -9,7 +9,7 @@
 //! another build of Fabius. `-- --write` writes `docs/benchmarks.md`; `-- --runs N` changes the number of runs; other words select models.
 
 use fabius_needs::ltsmin::{Explored, Ltsmin};
-use fabius_testkit::measure::{BIG_MODELS, Options, Timed, geometric_mean, timed};
+use fabius_testkit::measure::{BIG_MODELS, Options, Timed, corpus_models, geometric_mean, timed};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -41,11 +41,7 @@ struct Row {
 
 fn main() {
     let options = Options::read(2);
-    let models = fabius_needs::corpus_folder().join("models");
-    if !models.is_dir() {
-        println!("The corpus is not there (set FABIUS_CORPUS): nothing to measure.");
-        return;
-    }
+    let Some(models) = corpus_models() else { return };
     if !Ltsmin::is_here() {
         println!(
             "LTSmin's programs `spins` and `prom2lts-mc` are not there (set FABIUS_LTSMIN to their folder): nothing to measure."

@@ -8,7 +8,7 @@
 //! `-- --write` writes `docs/benchmarks.md`; `-- --runs N` changes the number of runs, `-- --states N` the limit; other words
 //! select models.
 
-use fabius_testkit::measure::{BIG_MODELS, Timed, geometric_mean, timed};
+use fabius_testkit::measure::{BIG_MODELS, Timed, corpus_models, geometric_mean, timed};
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -41,11 +41,7 @@ fn main() {
         println!("`-- --before BINARY` names the older program.");
         return;
     };
-    let models = fabius_needs::corpus_folder().join("models");
-    if !models.is_dir() {
-        println!("The corpus is not there (set FABIUS_CORPUS): nothing to measure.");
-        return;
-    }
+    let Some(models) = corpus_models() else { return };
     let chosen = |name: &str| options.only.is_empty() || options.only.iter().any(|word| name.contains(word.as_str()));
     let mut text = String::from(
         "| model | states | one thread, s before | after | before / after | two threads, s before | after | before / after |\n|---|--:|--:|--:|--:|--:|--:|--:|\n",

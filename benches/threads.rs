@@ -7,7 +7,7 @@
 //!
 //! `-- --write` writes `docs/benchmarks.md`; `-- --runs N` changes the number of runs; other words select models.
 
-use fabius_testkit::measure::{BIG_MODELS, Options, geometric_mean, timed};
+use fabius_testkit::measure::{BIG_MODELS, Options, corpus_models, geometric_mean, timed};
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::path::Path;
@@ -56,11 +56,7 @@ impl Row {
 
 fn main() {
     let options = Options::read(3);
-    let models = fabius_needs::corpus_folder().join("models");
-    if !models.is_dir() {
-        println!("The corpus is not there (set FABIUS_CORPUS): nothing to measure.");
-        return;
-    }
+    let Some(models) = corpus_models() else { return };
     let text = [("threads", safety(&models, &options)), ("endless-threads", endless(&models, &options))];
     for (part, text) in text {
         println!("\n{text}");

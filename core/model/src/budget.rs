@@ -5,12 +5,13 @@
 
 use crate::SearchedMachine;
 use fabius_program::{Action, Move};
-use fabius_search::{Model, Statistics, list_along};
+use fabius_search::{Model, Next, Statistics, visit_along};
+use std::ops::ControlFlow;
 
 /// A transition counts once, once more for each this many words of a state, …
 const WORDS_PER_TRANSITION: u64 = 256;
 /// … and once more for each this many steps within blocks, …
-const BLOCK_STEPS_PER_TRANSITION: u64 = 8;
+const BLOCK_STEPS_PER_TRANSITION: u64 = 4;
 /// … as many as there are in the mean in the transitions of this many states on a path, or of fewer with this many such steps.
 const SAMPLED_STATES: usize = 1_000;
 /// See [`SAMPLED_STATES`].
@@ -49,7 +50,7 @@ impl Budget {
 
     /// After at most how many steps a search looks at what is left: fewer where they count more.
     pub fn steps_per_look(&self) -> u32 {
-        u32::try_from(STEPS_PER_LOOK / self.price).map_or(u32::MAX, |steps| steps.max(1))
+        (STEPS_PER_LOOK / self.price).clamp(1, STEPS_PER_LOOK) as u32
     }
 
     /// What is left, in transitions of small states.
@@ -81,11 +82,28 @@ fn block_steps(machine: &mut SearchedMachine, path: impl IntoIterator<Item = Mov
     if !statements.any(|statement| has_block(&statement.action)) {
         return 0;
     }
-    let before = machine.machine().block_steps();
-    let listed = list_along(machine, path, |machine, states| {
-        states < SAMPLED_STATES && machine.machine().block_steps() - before < SAMPLED_STEPS
+    let (mut states, mut steps, mut transitions) = (0, 0, 0);
+    visit_along(machine, path, |machine, state| {
+        let before = machine.machine().block_steps();
+        transitions += count_transitions(machine, state);
+        steps += machine.machine().block_steps() - before;
+        states += 1;
+        if states < SAMPLED_STATES && steps < SAMPLED_STEPS {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
     });
-    (machine.machine().block_steps() - before) / listed.max(1)
+    steps / transitions.max(1)
+}
+
+fn count_transitions(machine: &mut SearchedMachine, state: &[u32]) -> u64 {
+    let (mut cursor, mut successor) = (machine.begin(state), Vec::new());
+    let listing = std::iter::from_fn(|| match machine.next(state, &mut cursor, &mut successor) {
+        Next::Successor { .. } | Next::Broken { .. } => Some(()),
+        Next::Done(_) => None,
+    });
+    listing.count() as u64
 }
 
 fn has_block(action: &Action) -> bool {

@@ -52,7 +52,7 @@ pub use breadth_first::breadth_first;
 pub use cycle::{CycleOutcome, Fairness, Found, Goal};
 pub use depth_first::{DepthFirstSnapshot, depth_first, resumable_depth_first};
 pub use model::{Ending, Learning, Marks, Model, Next, ProcessSet, Processes, Reducible};
-pub use near::{Near, list_along};
+pub use near::{Near, visit_along};
 pub use observer::{Observer, Quiet, Settings};
 pub use outcome::{
     Completeness, Coverage, Outcome, Round, SampleStatistics, SearchOutcome, Statistics, StopAt, Violation,

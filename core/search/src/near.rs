@@ -183,34 +183,28 @@ pub(crate) fn along<M: Model>(model: &mut M, state: &mut Vec<u32>, label: Option
     Some(along)
 }
 
-/// Lists all successors of the first states on a path, as long as `goes_on` says of the number of states before; returns how many there are.
-pub fn list_along<M: Model>(
+/// Visits the states on a path, one after the other, as long as `visit` goes on.
+pub fn visit_along<M: Model>(
     model: &mut M,
     path: impl IntoIterator<Item = M::Label>,
-    mut goes_on: impl FnMut(&M, usize) -> bool,
-) -> u64 {
-    let (mut state, mut successor, mut listed) = (Vec::new(), Vec::new(), 0);
+    mut visit: impl FnMut(&mut M, &[u32]) -> ControlFlow<()>,
+) {
+    let mut state = Vec::new();
     if model.initial(&mut state).is_err() {
-        return 0;
+        return;
     }
     model.retrace(true);
     let mut labels = path.into_iter();
     let mut label = labels.next();
-    for states in 0.. {
-        if !goes_on(model, states) {
-            break;
-        }
-        let mut cursor = model.begin(&state);
-        while let Next::Successor { .. } | Next::Broken { .. } = model.next(&state, &mut cursor, &mut successor) {
-            listed += 1;
-        }
-        let Some(along) = label.and_then(|label| along(model, &mut state, Some(label))) else { break };
+    while visit(model, &state).is_continue()
+        && let Some(wanted) = label
+        && let Some(along) = along(model, &mut state, Some(wanted))
+    {
         if along.is_taken {
             label = labels.next();
         }
     }
     model.retrace(false);
-    listed
 }
 
 impl<M: Model> Model for Near<'_, M> {

@@ -70,7 +70,8 @@ pub trait Observer<Label: Debug, Fault: Debug> {
         let _ = limits;
     }
 
-    /// At most how many steps may be taken until it is told again, where they take long. Asked after each [`Self::progress`].
+    /// At most how many steps a search by one thread may take until it tells again, where they take long. Asked after each
+    /// [`Self::progress`].
     fn steps_per_look(&self) -> u32 {
         u32::MAX
     }

@@ -1,6 +1,7 @@
 //! What the benchmarks share: how long a program takes, and the models on which that is worth asking.
 
 use std::io::Read;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 use wait4::Wait4;
@@ -61,6 +62,16 @@ impl Options {
     pub fn wants(&self, name: &str) -> bool {
         self.only.is_empty() || self.only.iter().any(|word| name.contains(word.as_str()))
     }
+}
+
+/// The folder of the corpus' models; says so if there is none.
+pub fn corpus_models() -> Option<PathBuf> {
+    let models = fabius_needs::corpus_folder().join("models");
+    if models.is_dir() {
+        return Some(models);
+    }
+    println!("The corpus is not there (set FABIUS_CORPUS): nothing to measure.");
+    None
 }
 
 /// What a program took, and what it printed.
