@@ -27,6 +27,7 @@ use fabius_program::{EdgeId, Expr, LocationId, Move, ProcessId, Program, StepMar
 pub use fabius_program::{ProgressOn, Watch};
 use layout::{COUNT_MASK, HOLDER_MASK, TURN};
 pub use part::Reader;
+pub use run::Found;
 use run::{Interpreter, NOT_BEGUN, Scratch, Seat};
 use shape::Shapes;
 use std::fmt;
@@ -271,15 +272,42 @@ impl Machine {
     /// cursor past it. The order is that of [`fabius_program::meaning`].
     #[inline]
     pub fn next(&mut self, state: &[u32], cursor: &mut Cursor, successor: &mut Vec<u32>) -> Step {
+        let found = self.find_next(state, cursor, successor);
+        self.step(found)
+    }
+
+    /// As [`Machine::next`], in two registers.
+    #[inline]
+    pub fn find_next(&mut self, state: &[u32], cursor: &mut Cursor, successor: &mut Vec<u32>) -> Found {
         if self.watches {
-            return self.next_watched(state, cursor, successor);
+            self.next_watched(state, cursor, successor)
+        } else {
+            self.next_of_processes(state, cursor, successor)
         }
+    }
+
+    /// Words in which the successor that was found last may differ from the state, if their lengths are equal: bit `i` stands for
+    /// word `i`, and for those behind it in steps of 64.
+    #[inline]
+    pub fn touched(&self, found: Found) -> u64 {
+        found.touched(self.scratch.touched)
+    }
+
+    /// What was found last, as a whole.
+    #[inline]
+    pub fn step(&self, found: Found) -> Step {
+        found.step(self.scratch.fault)
+    }
+
+    /// The next successor of a machine that watches nothing.
+    #[inline]
+    fn next_of_processes(&mut self, state: &[u32], cursor: &mut Cursor, successor: &mut Vec<u32>) -> Found {
         let Self { code, shapes, scratch, reached, .. } = self;
         match shapes.get(cursor.shape) {
             Some(shape) if shape.words as usize == state.len() => {
                 Interpreter::new(code, shapes, scratch, reached, state, shape, successor).next(cursor)
             }
-            _ => Step::Done(Ending::Moves),
+            _ => Found::done(Ending::Moves),
         }
     }
 

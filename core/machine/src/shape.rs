@@ -19,6 +19,17 @@ pub(crate) struct Placed {
     pub process: u32,
     /// How many channels are older than its own.
     pub channels_before: u32,
+    /// The first location of its type, and the bits that hold the location: as in [`crate::code::ProcessCode`].
+    pub locations: u32,
+    pub location_mask: u32,
+}
+
+impl Placed {
+    /// A process of a type, at a word.
+    pub(crate) fn new(code: &Code, process: u32, base: u32, channels_before: u32) -> Self {
+        let kind = &code.processes[process as usize];
+        Self { base, process, channels_before, locations: kind.locations, location_mask: kind.location_mask }
+    }
 }
 
 /// Where a channel stands.
@@ -64,7 +75,7 @@ impl Shape {
         let base = self.words - code.hidden_words;
         let kind = &code.processes[process as usize];
         let (mut processes, mut channels) = (self.processes.clone(), self.channels.clone());
-        processes.push(Placed { base, process, channels_before: self.channels.len() as u32 });
+        processes.push(Placed::new(code, process, base, self.channels.len() as u32));
         channels.extend(kind.channels.iter().map(|&(word, layout)| PlacedChannel { base: base + word, layout }));
         Self {
             id,
@@ -109,18 +120,24 @@ pub(crate) struct Shapes {
     likely: Box<[Cell<u32>; 256]>,
 }
 
+/// This many shapes are found without looking for their chunk.
+const AT_HAND: usize = 256;
+
 /// What a machine and its clones share.
 #[derive(Debug)]
 struct Shared {
-    /// Chunk `k` holds the shapes from `2^k - 1` on.
-    chunks: Box<[Chunk; 32]>,
+    /// The first shapes, which are all that most models have.
+    at_hand: [OnceLock<Shape>; AT_HAND],
+    /// Chunk `k` holds the shapes from `2^k - 1` on, but for those at hand.
+    chunks: [Chunk; 32],
     /// How many there are; whoever adds one holds it.
     count: Mutex<u32>,
 }
 
 impl Shapes {
     pub(crate) fn new(code: &Code) -> Self {
-        let shared = Shared { chunks: Box::new([const { OnceLock::new() }; 32]), count: Mutex::new(1) };
+        let at_hand = [const { OnceLock::new() }; AT_HAND];
+        let shared = Shared { at_hand, chunks: [const { OnceLock::new() }; 32], count: Mutex::new(1) };
         shared.put(0, Shape::root(code));
         Self { shared: Arc::new(shared), likely: Box::new([const { Cell::new(0) }; 256]) }
     }
@@ -163,12 +180,22 @@ impl Shapes {
 impl Shared {
     #[inline(always)]
     fn get(&self, id: u32) -> Option<&Shape> {
+        match self.at_hand.get(id as usize) {
+            Some(shape) => shape.get(),
+            None => self.get_from_chunks(id),
+        }
+    }
+
+    fn get_from_chunks(&self, id: u32) -> Option<&Shape> {
         let at = id.wrapping_add(1).max(1);
         let chunk = at.ilog2();
         self.chunks[chunk as usize].get()?.get((at - (1 << chunk)) as usize)?.get()
     }
 
     fn put(&self, id: u32, shape: Shape) -> &Shape {
+        if let Some(place) = self.at_hand.get(id as usize) {
+            return place.get_or_init(|| shape);
+        }
         let chunk = (id + 1).ilog2();
         let cells = self.chunks[chunk as usize].get_or_init(|| (0..1usize << chunk).map(|_| OnceLock::new()).collect());
         cells[(id + 1 - (1 << chunk)) as usize].get_or_init(|| shape)

@@ -2,8 +2,8 @@
 
 use crate::code::LocationCode;
 use crate::layout::{STUTTERED, TURN};
-use crate::run::Interpreter;
-use crate::{Cursor, Ending, Machine, Step};
+use crate::run::{Found, Interpreter};
+use crate::{Cursor, Ending, Machine};
 use fabius_program::{EdgeId, Move, ProgressOn, StepMarks, Watch};
 
 impl Machine {
@@ -29,56 +29,47 @@ impl Machine {
 
     /// The next successor of a machine that watches something.
     #[inline(never)]
-    pub(crate) fn next_watched(&mut self, state: &[u32], cursor: &mut Cursor, successor: &mut Vec<u32>) -> Step {
+    pub(crate) fn next_watched(&mut self, state: &[u32], cursor: &mut Cursor, successor: &mut Vec<u32>) -> Found {
         let Self { code, shapes, scratch, reached, .. } = self;
-        let step = match shapes.get(cursor.shape) {
+        let found = match shapes.get(cursor.shape) {
             Some(shape) if shape.words as usize == state.len() => {
                 let mut interpreter = Interpreter::new(code, shapes, scratch, reached, state, shape, successor);
                 if cursor.has(Cursor::CLAIM) { interpreter.next_of_claim(cursor) } else { interpreter.next(cursor) }
             }
-            _ => Step::Done(Ending::Moves),
+            _ => Found::done(Ending::Moves),
         };
-        if cursor.has(Cursor::CLAIM) {
-            return match step {
-                Step::Successor { label, transient, fault, .. } => {
-                    Step::Successor { label, transient, fault, marks: self.marks(label, transient, successor) }
-                }
-                other => other,
-            };
+        if found.is_successor() {
+            if self.watch.claim.is_some() && !cursor.has(Cursor::CLAIM) && !found.is_transient() {
+                successor[0] |= TURN;
+            }
+            return found.marked(self.marks(found.label(), found.is_transient(), successor));
         }
-        match step {
-            Step::Successor { label, transient, fault, .. } => {
-                if self.watch.claim.is_some() && !transient {
-                    successor[0] |= TURN;
-                }
-                Step::Successor { label, transient, fault, marks: self.marks(label, transient, successor) }
-            }
-            Step::Done(ending) if self.watch.claim.is_some() && ending != Ending::Moves => {
-                self.stutter(state, cursor, successor)
-            }
-            Step::Done(ending) if ending != Ending::Moves && self.stops_accepting(state, cursor) => {
+        match found.ending() {
+            None | Some(Ending::Moves) => found,
+            Some(_) if cursor.has(Cursor::CLAIM) => found,
+            Some(_) if self.watch.claim.is_some() => self.stutter(state, cursor, successor),
+            Some(_) if self.stops_accepting(state, cursor) => {
                 cursor.flags |= Cursor::STUTTERED;
                 successor.clear();
                 successor.extend_from_slice(state);
-                let marks = self.marks(None, false, successor);
-                Step::Successor { label: None, transient: false, fault: None, marks }
+                Found::silent().marked(self.marks(None, false, successor))
             }
-            Step::Done(Ending::ValidEnd) if !self.is_trace_at_end(state) => Step::Done(Ending::InvalidEnd),
-            other => other,
+            Some(Ending::ValidEnd) if !self.is_trace_at_end(state) => Found::done(Ending::InvalidEnd),
+            Some(_) => found,
         }
     }
 
     /// In a terminal state the turn passes to the claim without a step.
-    fn stutter(&self, state: &[u32], cursor: &mut Cursor, successor: &mut Vec<u32>) -> Step {
+    fn stutter(&self, state: &[u32], cursor: &mut Cursor, successor: &mut Vec<u32>) -> Found {
         if cursor.has(Cursor::STUTTERED) {
-            return Step::Done(Ending::Moves);
+            return Found::done(Ending::Moves);
         }
         cursor.flags |= Cursor::STUTTERED;
         let keeps = self.code.claim.is_some_and(|claim| claim.asks_progress);
         successor.clear();
         successor.extend_from_slice(state);
         successor[0] |= TURN | if keeps { STUTTERED } else { 0 };
-        Step::Successor { label: None, transient: false, fault: None, marks: self.marks(None, false, successor) }
+        Found::silent().marked(self.marks(None, false, successor))
     }
 
     /// Whether a terminal state is one that is accepted for ever, which has not been said yet.

@@ -4,7 +4,7 @@ use crate::{Boundary, CutRuns, Preference};
 use fabius_base::Span;
 use fabius_machine::{Condition, Cursor, Machine, Refusal, Step};
 use fabius_program::{CLAIM_PID, EdgeId, Location, Move, Program, StepMarks, Watch, meaning::Fault};
-use fabius_search::{Ending, Learning, Marks, Model, Next, ProcessSet, Processes};
+use fabius_search::{Details, Ending, Learning, Listed, Marks, Model, Next, ProcessSet, Processes};
 use std::sync::Arc;
 
 /// The machine of a program, as a search sees it; public so that searches can be measured on real models.
@@ -281,6 +281,34 @@ impl SearchedMachine {
         Places { machine: self.machine.clone() }
     }
 
+    /// What [`Model::next`] says of the first step, from this one on, that counts.
+    #[inline]
+    fn next_from(
+        &mut self,
+        mut step: Step,
+        state: &[u32],
+        cursor: &mut Cursor,
+        successor: &mut Vec<u32>,
+    ) -> Next<Move, Fault> {
+        loop {
+            match step {
+                Step::Successor { label: Some(label), .. } | Step::Broken { label, .. }
+                    if self.holds && self.is_held(&label) => {}
+                Step::Successor { label, transient, fault, marks } => {
+                    let counts = !self.infinite || label.is_some_and(|label| label.pid == CLAIM_PID);
+                    let fault = fault.filter(|_| counts);
+                    return Next::Successor { label, transient, fault, marks: as_marks(marks) };
+                }
+                Step::Broken { label, fault } if self.infinite && label.pid != CLAIM_PID => {
+                    self.cut.note(label.edge, Some(fault));
+                }
+                Step::Broken { label, fault } => return Next::Broken { label, fault },
+                Step::Done(ending) => return Next::Done(as_ending(ending)),
+            }
+            step = self.machine.next(state, cursor, successor);
+        }
+    }
+
     /// Whether some search took this edge.
     pub fn reached(&self, edge: EdgeId) -> bool {
         self.machine.reached(edge)
@@ -355,29 +383,38 @@ impl Model for SearchedMachine {
 
     #[inline]
     fn next(&mut self, state: &[u32], cursor: &mut Cursor, successor: &mut Vec<u32>) -> Next<Move, Fault> {
-        loop {
-            return match self.machine.next(state, cursor, successor) {
-                Step::Successor { label: Some(label), .. } | Step::Broken { label, .. }
-                    if self.holds && self.is_held(&label) =>
-                {
-                    continue;
-                }
-                Step::Successor { label, transient, fault, marks } => {
-                    let counts = !self.infinite || label.is_some_and(|label| label.pid == CLAIM_PID);
-                    Next::Successor { label, transient, fault: fault.filter(|_| counts), marks: as_marks(marks) }
-                }
-                Step::Broken { label, fault } if self.infinite && label.pid != CLAIM_PID => {
-                    self.cut.note(label.edge, Some(fault));
-                    continue;
-                }
-                Step::Broken { label, fault } => Next::Broken { label, fault },
-                Step::Done(ending) => Next::Done(match ending {
-                    fabius_machine::Ending::Moves => Ending::Moves,
-                    fabius_machine::Ending::ValidEnd => Ending::ValidEnd,
-                    fabius_machine::Ending::InvalidEnd => Ending::InvalidEnd,
-                }),
-            };
+        let step = self.machine.next(state, cursor, successor);
+        self.next_from(step, state, cursor, successor)
+    }
+
+    #[inline]
+    fn list(
+        &mut self,
+        state: &[u32],
+        cursor: &mut Cursor,
+        successor: &mut Vec<u32>,
+        details: &mut Details<Move, Fault>,
+    ) -> Listed {
+        let found = self.machine.find_next(state, cursor, successor);
+        if self.holds || !found.is_sound() {
+            return details.tell(self.next_from(self.machine.step(found), state, cursor, successor));
         }
+        if let Some(ending) = found.ending() {
+            return Listed::Done(as_ending(ending));
+        }
+        details.label = found.label();
+        details.touched = self.machine.touched(found);
+        let labelled = details.label.is_some();
+        Listed::Successor { labelled, transient: found.is_transient(), faulty: false, marks: as_marks(found.marks()) }
+    }
+}
+
+#[inline(always)]
+fn as_ending(ending: fabius_machine::Ending) -> Ending {
+    match ending {
+        fabius_machine::Ending::Moves => Ending::Moves,
+        fabius_machine::Ending::ValidEnd => Ending::ValidEnd,
+        fabius_machine::Ending::InvalidEnd => Ending::InvalidEnd,
     }
 }
 

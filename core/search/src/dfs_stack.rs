@@ -22,7 +22,7 @@
 //! successor is listed already, if the search did not go to the last one: then it is likely not to go to
 //! this one, too. If it does, what was listed ahead is forgotten, and listed again later. This changes no order.
 
-use crate::model::{Marks, Model, Next};
+use crate::model::{Details, Listed, Marks, Model, Next};
 use crate::position::Position;
 use crate::store::{Class, Payloads, Store};
 
@@ -272,6 +272,16 @@ impl<M: Model, Data, Probe: Copy> DfsStack<M, Data, Probe> {
         Some(model.next(state, &mut frame.cursor, successor))
     }
 
+    /// As [`Self::next`], told in parts, where nothing is ever listed ahead ([`Self::look_up_only`]).
+    #[inline]
+    pub(crate) fn list(&mut self, model: &mut M, details: &mut Details<M::Label, M::Fault>) -> Option<Listed> {
+        debug_assert!(self.ahead.is_none(), "nothing was listed ahead");
+        let frame = self.frames.last_mut()?;
+        frame.listed = frame.listed.wrapping_add(1);
+        let (state, successor) = self.position.state_and_successor();
+        Some(model.list(state, &mut frame.cursor, successor, details))
+    }
+
     /// The state on top and how far its successors are listed.
     pub(crate) fn state_and_cursor(&mut self) -> (&[u32], &mut M::Cursor) {
         let frame = self.frames.last_mut().expect("a state is on the stack");
@@ -300,20 +310,32 @@ impl<M: Model, Data, Probe: Copy> DfsStack<M, Data, Probe> {
         transient: bool,
         marks: Marks,
     ) -> Option<(Class, Probe)> {
-        let found = self.look_up_only(set, transient, marks)?;
+        self.propose();
+        let found = self.look_up_proposed(set, transient, marks)?;
         self.look_ahead(model, set);
         Some(found)
     }
 
-    /// As [`Self::look_up`], and lists nothing ahead: for who does something else while the memory is on its way.
+    /// As [`Self::look_up`], and lists nothing ahead: for who does something else while the memory is on its way. The successor was
+    /// listed with [`Self::list`]; `touched` is what [`Details`] tell.
     #[inline]
     pub(crate) fn look_up_only(
         &mut self,
         set: &mut impl Lookup<Probe = Probe>,
         transient: bool,
+        touched: u64,
+    ) -> Option<(Class, Probe)> {
+        self.position.propose_touched(touched);
+        self.look_up_proposed(set, transient, Marks::NONE)
+    }
+
+    #[inline]
+    fn look_up_proposed(
+        &mut self,
+        set: &mut impl Lookup<Probe = Probe>,
+        transient: bool,
         marks: Marks,
     ) -> Option<(Class, Probe)> {
-        self.propose();
         if transient && self.skips_lookup() {
             return None;
         }

@@ -51,7 +51,7 @@ mod words;
 pub use breadth_first::breadth_first;
 pub use cycle::{CycleOutcome, Fairness, Found, Goal};
 pub use depth_first::{DepthFirstSnapshot, depth_first, resumable_depth_first};
-pub use model::{Ending, Learning, Marks, Model, Next, ProcessSet, Processes, Reducible};
+pub use model::{Details, Ending, Learning, Listed, Marks, Model, Next, ProcessSet, Processes, Reducible};
 pub use near::{Near, visit_along};
 pub use observer::{Observer, Quiet, Settings};
 pub use outcome::{

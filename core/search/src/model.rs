@@ -52,6 +52,75 @@ pub trait Model {
         cursor: &mut Self::Cursor,
         successor: &mut Vec<u32>,
     ) -> Next<Self::Label, Self::Fault>;
+
+    /// As [`Model::next`], told in parts: what a search asks for each transition is returned, in one register, and the rest is written to
+    /// where it is kept. For searches that hold many successors at once, and a model that takes less time to list one than to copy what
+    /// [`Model::next`] returns.
+    #[inline]
+    fn list(
+        &mut self,
+        state: &[u32],
+        cursor: &mut Self::Cursor,
+        successor: &mut Vec<u32>,
+        details: &mut Details<Self::Label, Self::Fault>,
+    ) -> Listed {
+        details.tell(self.next(state, cursor, successor))
+    }
+}
+
+/// What [`Model::list`] found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Listed {
+    /// A successor was written: [`Next::Successor`].
+    Successor {
+        /// It has a label.
+        labelled: bool,
+        /// It is passed through.
+        transient: bool,
+        /// Its transition violates something.
+        faulty: bool,
+        /// The marks of its transition.
+        marks: Marks,
+    },
+    /// A transition cannot be computed.
+    Broken,
+    /// All successors have been listed.
+    Done(Ending),
+}
+
+/// What [`Listed`] leaves out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Details<Label, Fault> {
+    /// The transition; right after a successor and a broken transition.
+    pub label: Option<Label>,
+    /// What it violated; right after a successor that is faulty, and a broken transition.
+    pub fault: Option<Fault>,
+    /// Words in which the successor may differ from the state, if their lengths are equal: bit `i` stands for word `i`, and for those
+    /// behind it in steps of 64.
+    pub touched: u64,
+}
+
+impl<Label, Fault> Details<Label, Fault> {
+    /// Of nothing.
+    pub const NONE: Self = Self { label: None, fault: None, touched: u64::MAX };
+
+    /// Tells in parts what was found.
+    #[inline]
+    pub fn tell(&mut self, found: Next<Label, Fault>) -> Listed {
+        match found {
+            Next::Successor { label, transient, fault, marks } => {
+                let listed =
+                    Listed::Successor { labelled: label.is_some(), transient, faulty: fault.is_some(), marks };
+                *self = Self { label, fault, touched: u64::MAX };
+                listed
+            }
+            Next::Broken { label, fault } => {
+                *self = Self { label: Some(label), fault: Some(fault), ..Self::NONE };
+                Listed::Broken
+            }
+            Next::Done(ending) => Listed::Done(ending),
+        }
+    }
 }
 
 /// What [`Model::next`] found.

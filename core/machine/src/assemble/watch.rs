@@ -36,7 +36,7 @@ impl Assembler<'_> {
             if !kind.channels.is_empty() {
                 return Err(Refusal::Malformed("a claim has channels"));
             }
-            let placed = Placed { base: self.code.global_words, process: id.0, channels_before: 0 };
+            let placed = Placed::new(&self.code, id.0, self.code.global_words, 0);
             let asks_timeout = facts::asks(claim, &mut |e| *e == Expr::Timeout);
             let asks_progress = self.program.uses.non_progress;
             self.code.claim = Some(ClaimCode { placed, asks_timeout, asks_progress });

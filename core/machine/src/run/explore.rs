@@ -1,12 +1,12 @@
 //! The order of exploration: which processes, which edges.
 
-use super::{Interpreter, Outcome, Scratch, Seat};
+use super::{Found, Interpreter, Outcome, Scratch, Seat};
 use crate::code::{EdgeCode, Effect, LocationCode, NONE, Pc, channel_bit};
 use crate::layout::{COUNT_MASK, HOLDER_MASK, HOLDER_SHIFT, LAST_MASK, LAST_SHIFT};
 use crate::shape::Placed;
-use crate::{Cursor, Ending, Step};
+use crate::{Cursor, Ending};
 use fabius_program::meaning::Fault;
-use fabius_program::{EdgeId, Move, StepMarks};
+use fabius_program::{EdgeId, Move};
 
 /// No process has been looked at yet.
 pub(crate) const NOT_BEGUN: u32 = u32::MAX - 1;
@@ -36,14 +36,14 @@ enum AfterTrials {
 
 impl<'m> Interpreter<'m> {
     /// Writes the next successor.
-    pub(crate) fn next(&mut self, cursor: &mut Cursor) -> Step {
+    pub(crate) fn next(&mut self, cursor: &mut Cursor) -> Found {
         if cursor.has(Cursor::FINISHED) {
-            return Step::Done(self.ending(cursor));
+            return Found::done(self.ending(cursor));
         }
         self.timeout = cursor.has(Cursor::TIMEOUT);
         self.evaluates = true;
         if cursor.edge != NOT_BEGUN && !self.resume(cursor) {
-            return Step::Done(Ending::Moves);
+            return Found::done(Ending::Moves);
         }
         loop {
             if cursor.edge == NOT_BEGUN {
@@ -80,18 +80,15 @@ impl<'m> Interpreter<'m> {
                 cursor.flags |= Cursor::FOUND | Cursor::MOVED;
                 self.reached[id as usize] = 1;
                 let transient = self.hand_over(self.pid, edge);
-                let label = Some(label(self.pid, id, None));
-                return Step::Successor { label, transient, fault: None, marks: StepMarks::NONE };
+                return Found::successor(label(self.pid, id, None), transient, false);
             }
             if cursor.pid > 0 && !cursor.has(Cursor::HELD) {
                 cursor.go_to_process(cursor.pid - 1);
             } else {
                 match self.all_tried(cursor) {
                     AfterTrials::Again => {}
-                    AfterTrials::Released => {
-                        return Step::Successor { label: None, transient: false, fault: None, marks: StepMarks::NONE };
-                    }
-                    AfterTrials::Over(ending) => return Step::Done(ending),
+                    AfterTrials::Released => return Found::silent(),
+                    AfterTrials::Over(ending) => return Found::done(ending),
                 }
             }
         }
@@ -172,7 +169,7 @@ impl<'m> Interpreter<'m> {
 
     /// Tries an edge that takes instructions and whose test holds, and moves the cursor.
     #[inline(always)]
-    fn attempt(&mut self, cursor: &mut Cursor, edge: &'m EdgeCode) -> Option<Step> {
+    fn attempt(&mut self, cursor: &mut Cursor, edge: &'m EdgeCode) -> Option<Found> {
         let (pid, id) = (self.pid, cursor.edge);
         let found_before = cursor.has(Cursor::FOUND) && cursor.seat.ordinal == 0;
         self.found = cursor.has(Cursor::FOUND);
@@ -199,9 +196,7 @@ impl<'m> Interpreter<'m> {
         self.reached[id as usize] = 1;
         if outcome == (Trial::Taken { partner: None }) && !edge.has(EdgeCode::DETERMINISTIC) {
             let transient = self.hand_over(pid, edge);
-            let fault = if self.assertion_failed { Some(Fault::AssertionFailed) } else { None };
-            let label = Some(label(pid, id, None));
-            return Some(Step::Successor { label, transient, fault, marks: StepMarks::NONE });
+            return Some(Found::successor(label(pid, id, None), transient, self.assertion_failed));
         }
         let (partner, fault) = match outcome {
             Trial::Taken { partner } => (partner, None),
@@ -219,9 +214,11 @@ impl<'m> Interpreter<'m> {
         })
     }
 
-    fn broken(&mut self, pid: u32, edge: u32, partner: Option<(u32, u32)>, fault: Fault) -> Step {
+    #[cold]
+    fn broken(&mut self, pid: u32, edge: u32, partner: Option<(u32, u32)>, fault: Fault) -> Found {
         self.mark(edge, partner);
-        Step::Broken { label: label(pid, edge, partner), fault }
+        self.scratch.fault = fault;
+        Found::broken(label(pid, edge, partner))
     }
 
     fn mark(&mut self, edge: u32, partner: Option<(u32, u32)>) {
@@ -231,18 +228,13 @@ impl<'m> Interpreter<'m> {
         }
     }
 
-    fn complete(&mut self, pid: u32, id: u32, edge: &EdgeCode, partner: Option<(u32, u32)>) -> Step {
+    fn complete(&mut self, pid: u32, id: u32, edge: &EdgeCode, partner: Option<(u32, u32)>) -> Found {
         self.mark(id, partner);
         let transient = match partner {
             Some((partner, id)) => self.hand_over(partner, &self.code.edges[id as usize]),
             None => self.hand_over(pid, edge),
         };
-        Step::Successor {
-            label: Some(label(pid, id, partner)),
-            transient,
-            fault: self.assertion_failed.then_some(Fault::AssertionFailed),
-            marks: StepMarks::NONE,
-        }
+        Found::successor(label(pid, id, partner), transient, self.assertion_failed)
     }
 
     /// Says in the first word who holds control and who moved last; whether somebody holds control.
@@ -257,6 +249,7 @@ impl<'m> Interpreter<'m> {
             head = head & !LAST_MASK | mover << LAST_SHIFT;
         }
         self.memory.set(0, head);
+        self.scratch.touched = self.memory.touched;
         transient
     }
 

@@ -2,12 +2,14 @@
 
 mod channel;
 mod explore;
+mod found;
 mod probe;
 mod process;
 mod rendezvous;
 mod watch;
 
 pub(crate) use explore::NOT_BEGUN;
+pub use found::Found;
 pub(crate) use rendezvous::Seat;
 
 use crate::arith::compute;
@@ -52,6 +54,10 @@ pub(crate) struct Scratch {
     trying: Vec<u32>,
     /// Steps taken within blocks so far.
     pub(crate) block_steps: u64,
+    /// What broke the last transition that could not be computed.
+    pub(crate) fault: Fault,
+    /// Words in which the last successor may differ from the state, as [`crate::Machine::touched`] tells them.
+    pub(crate) touched: u64,
 }
 
 impl Scratch {
@@ -67,6 +73,8 @@ impl Scratch {
             saved: Vec::new(),
             trying: Vec::new(),
             block_steps: 0,
+            fault: Fault::EndlessBlock,
+            touched: 0,
         }
     }
 }
@@ -83,6 +91,8 @@ struct Frame {
 #[derive(Clone, Copy)]
 struct Memory {
     start: *mut u32,
+    /// Words of the copy that may differ from the state's: bit `i` stands for word `i`, and for those behind it in steps of 64.
+    touched: u64,
     #[cfg(debug_assertions)]
     words: usize,
     #[cfg(debug_assertions)]
@@ -93,6 +103,7 @@ impl Memory {
     fn readable(words: &[u32]) -> Self {
         Self {
             start: words.as_ptr().cast_mut(),
+            touched: 0,
             #[cfg(debug_assertions)]
             words: words.len(),
             #[cfg(debug_assertions)]
@@ -103,6 +114,7 @@ impl Memory {
     fn writable(words: &mut [u32]) -> Self {
         Self {
             start: words.as_mut_ptr(),
+            touched: 0,
             #[cfg(debug_assertions)]
             words: words.len(),
             #[cfg(debug_assertions)]
@@ -125,12 +137,13 @@ impl Memory {
     }
 
     #[inline(always)]
-    fn set(self, word: usize, value: u32) {
+    fn set(&mut self, word: usize, value: u32) {
         #[cfg(debug_assertions)]
         assert!(word < self.words && self.writable);
         // SAFETY: as in `get`. The assembler puts `Commit`, `Copy` or `Partner` before every instruction that
         // writes, and after those the memory is that of the copy, which is borrowed mutably.
         unsafe { *self.start.add(word) = value }
+        self.touched |= 1 << (word & 63);
     }
 }
 

@@ -18,9 +18,8 @@ impl Interpreter<'_> {
     }
 
     pub(super) fn location_index(&self, placed: Placed) -> usize {
-        let process = &self.code.processes[placed.process as usize];
         let word = self.memory.get(placed.base as usize) >> self.code.location_shift;
-        (process.locations + (word & process.location_mask)) as usize
+        (placed.locations + (word & placed.location_mask)) as usize
     }
 
     pub(super) fn location(&self, placed: Placed) -> &LocationCode {
@@ -112,10 +111,10 @@ impl Interpreter<'_> {
         Ok(pid)
     }
 
-    /// After the copy changed its length: its hidden words begin elsewhere.
+    /// After the copy changed its length: its hidden words begin elsewhere, and any word may differ.
     fn moved_to(&mut self, hidden: usize) {
         self.bases[2] = hidden as u32;
-        self.memory = Memory::writable(self.successor);
+        self.memory = Memory { touched: u64::MAX, ..Memory::writable(self.successor) };
     }
 
     /// Adds a process for a `Run`; returns where its initialisation starts.

@@ -1,13 +1,13 @@
 //! What is watched beside the processes: the claim's moves, the event trace, who is enabled.
 
 use super::explore::label;
-use super::{Interpreter, NOT_BEGUN, Outcome};
+use super::{Found, Interpreter, NOT_BEGUN, Outcome};
 use crate::code::{ClaimCode, EdgeCode, Effect, LocationCode, NONE};
 use crate::layout::{STUTTERED, TURN};
 use crate::shape::{Placed, PlacedChannel};
-use crate::{Cursor, Ending, Step};
+use crate::{Cursor, Ending};
 use fabius_program::meaning::Fault;
-use fabius_program::{CLAIM_PID, StepMarks};
+use fabius_program::CLAIM_PID;
 
 impl<'m> Interpreter<'m> {
     /// Makes the claim the one whose code runs.
@@ -17,8 +17,8 @@ impl<'m> Interpreter<'m> {
     }
 
     /// Writes the next successor by a move of the claim.
-    pub(crate) fn next_of_claim(&mut self, cursor: &mut Cursor) -> Step {
-        let Some(claim) = self.code.claim else { return Step::Done(Ending::Moves) };
+    pub(crate) fn next_of_claim(&mut self, cursor: &mut Cursor) -> Found {
+        let Some(claim) = self.code.claim else { return Found::done(Ending::Moves) };
         self.evaluates = true;
         if cursor.edge == NOT_BEGUN {
             if claim.asks_timeout && !self.something_moves() {
@@ -26,7 +26,7 @@ impl<'m> Interpreter<'m> {
             }
             cursor.edge = self.location(claim.placed).first;
         } else if !self.is_of_claim(cursor.edge, claim) {
-            return Step::Done(Ending::Moves);
+            return Found::done(Ending::Moves);
         }
         self.timeout = cursor.has(Cursor::TIMEOUT);
         while cursor.edge != NONE {
@@ -45,18 +45,20 @@ impl<'m> Interpreter<'m> {
             cursor.flags |= Cursor::FOUND | Cursor::MOVED;
             self.reached[id as usize] = 1;
             let label = label(self.pid, id, None);
-            if let Outcome::Raised(fault) = outcome {
-                return Step::Broken { label, fault };
-            }
-            if self.location(claim.placed).has(LocationCode::END) {
-                return Step::Broken { label, fault: Fault::ClaimCompleted };
+            let fault = match outcome {
+                Outcome::Raised(fault) => Some(fault),
+                _ => self.location(claim.placed).has(LocationCode::END).then_some(Fault::ClaimCompleted),
+            };
+            if let Some(fault) = fault {
+                self.scratch.fault = fault;
+                return Found::broken(label);
             }
             let turn = if edge.has(EdgeCode::ATOMIC) { TURN } else { 0 };
             self.memory.set(0, self.memory.get(0) & !(TURN | STUTTERED) | turn);
-            let fault = self.assertion_failed.then_some(Fault::AssertionFailed);
-            return Step::Successor { label: Some(label), transient: true, fault, marks: StepMarks::NONE };
+            self.scratch.touched = self.memory.touched;
+            return Found::successor(label, true, self.assertion_failed);
         }
-        Step::Done(if cursor.has(Cursor::MOVED) { Ending::Moves } else { Ending::ValidEnd })
+        Found::done(if cursor.has(Cursor::MOVED) { Ending::Moves } else { Ending::ValidEnd })
     }
 
     fn is_of_claim(&self, edge: u32, claim: ClaimCode) -> bool {

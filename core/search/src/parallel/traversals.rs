@@ -15,7 +15,7 @@
 use super::arena::Portion;
 use super::trace::{KnownTrace, Trace, Traced, Traces};
 use crate::dfs_stack::{DfsStack, Lookup, TransientPolicy};
-use crate::model::{Ending, Marks, Model, Next};
+use crate::model::{Details, Ending, Listed, Marks, Model};
 use crate::outcome::{Statistics, ViolationKind};
 use crate::position::Position;
 use crate::store::Class;
@@ -116,15 +116,16 @@ pub(super) struct Traversal<M: Model, P> {
     /// As in [`Part`].
     pub(super) bottom: Trace,
     depth_below: u64,
+    /// Of what was listed last, as of the present successor.
+    details: Details<M::Label, M::Fault>,
     /// The present successor, if it was looked up.
-    awaited: Option<Awaited<M::Label, P>>,
+    awaited: Option<Awaited<P>>,
 }
 
 /// A successor whose memory is on its way.
-struct Awaited<L, P> {
+struct Awaited<P> {
     class: Class,
     probe: P,
-    label: Option<L>,
     /// Labels on the path to it.
     depth: u64,
 }
@@ -153,7 +154,7 @@ impl<M: Model, P: Copy> Traversals<M, P> {
         let traversal = |_| {
             let mut stack = DfsStack::new(model, memo_per_word);
             stack.policy = policy;
-            Traversal { stack, bottom: Trace::START, depth_below: 0, awaited: None }
+            Traversal { stack, bottom: Trace::START, depth_below: 0, details: Details::NONE, awaited: None }
         };
         Self { all: std::array::from_fn(traversal), idle: COUNT }
     }
@@ -223,25 +224,23 @@ impl<M: Model, P: Copy> Traversals<M, P> {
         if let Some(awaited) = self.all[at].awaited.take() {
             self.arrive(at, &awaited, model, thread)?;
         }
-        while let Some(found) = self.all[at].stack.next(model) {
+        while let Some(listed) = self.all[at].list(model) {
             if thread.step_is_due() {
                 let stacks_bytes = self.memory_bytes();
                 thread.look(model, &self.all[at], stacks_bytes)?;
             }
             let traversal = &mut self.all[at];
-            match found {
-                Next::Successor { label, transient, fault, .. } => {
-                    if let Some(fault) = fault {
-                        thread.report(model, traversal, ViolationKind::Fault(fault), label)?;
+            match listed {
+                Listed::Successor { labelled, transient, faulty, .. } => {
+                    if faulty {
+                        traversal.report_fault(model, thread)?;
                     }
-                    if traversal.look_up(model, thread, label, transient) {
+                    if traversal.look_up(model, thread, labelled, transient) {
                         return ControlFlow::Continue(());
                     }
                 }
-                Next::Broken { label, fault } => {
-                    thread.report(model, traversal, ViolationKind::Fault(fault), Some(label))?;
-                }
-                Next::Done(ending) => {
+                Listed::Broken => traversal.report_fault(model, thread)?,
+                Listed::Done(ending) => {
                     if ending == Ending::InvalidEnd {
                         thread.report(model, traversal, ViolationKind::InvalidEnd, None)?;
                     }
@@ -258,11 +257,11 @@ impl<M: Model, P: Copy> Traversals<M, P> {
     fn arrive<T: Thread<M, Probe = P>>(
         &mut self,
         at: usize,
-        awaited: &Awaited<M::Label, P>,
+        awaited: &Awaited<P>,
         model: &mut M,
         thread: &mut T,
     ) -> ControlFlow<T::Halt> {
-        let &Awaited { class, probe, label, depth } = awaited;
+        let &Awaited { class, probe, depth } = awaited;
         let stack = &mut self.all[at].stack;
         if !thread.insert(probe) {
             thread.statistics().matched += u64::from(class == Class::Ordinary);
@@ -292,8 +291,8 @@ impl<M: Model, P: Copy> Traversals<M, P> {
                 return ControlFlow::Continue(());
             }
         }
-        let stack = &mut self.all[at].stack;
-        stack.enter(model, thread, label, class == Class::Transient, Way::NEW);
+        let Traversal { stack, details, .. } = &mut self.all[at];
+        stack.enter(model, thread, details.label, class == Class::Transient, Way::NEW);
         ControlFlow::Continue(())
     }
 
@@ -339,16 +338,30 @@ impl<M: Model, P: Copy> Traversal<M, P> {
         set.probe(&mut self.stack.position, Class::Ordinary, Marks::NONE)
     }
 
+    /// Lists what comes next in the state on top.
+    #[inline]
+    fn list(&mut self, model: &mut M) -> Option<Listed> {
+        self.stack.list(model, &mut self.details)
+    }
+
+    /// Reports what the transition violates that was listed last.
+    #[cold]
+    fn report_fault<T: Thread<M, Probe = P>>(&mut self, model: &mut M, thread: &mut T) -> ControlFlow<T::Halt> {
+        let Details { label, fault, .. } = self.details;
+        let fault = fault.expect("a transition is faulty by a fault");
+        thread.report(model, self, ViolationKind::Fault(fault), label)
+    }
+
     /// Whether the successor was looked up; if not, the traversal went there, or it lies too deep.
     #[inline]
     fn look_up<T: Thread<M, Probe = P>>(
         &mut self,
         model: &mut M,
         thread: &mut T,
-        label: Option<M::Label>,
+        labelled: bool,
         transient: bool,
     ) -> bool {
-        let depth = self.depth() + u64::from(label.is_some());
+        let depth = self.depth() + u64::from(labelled);
         thread.statistics().transient += u64::from(transient);
         if thread.is_too_deep(depth) {
             self.stack.cut();
@@ -357,11 +370,11 @@ impl<M: Model, P: Copy> Traversal<M, P> {
             statistics.matched += 1;
             return false;
         }
-        if let Some((class, probe)) = self.stack.look_up_only(thread, transient, Marks::NONE) {
-            self.awaited = Some(Awaited { class, probe, label, depth });
+        if let Some((class, probe)) = self.stack.look_up_only(thread, transient, self.details.touched) {
+            self.awaited = Some(Awaited { class, probe, depth });
             return true;
         }
-        self.stack.descend(model, label, Marks::NONE, Way::NEW);
+        self.stack.descend(model, self.details.label, Marks::NONE, Way::NEW);
         let statistics = thread.statistics();
         statistics.depth = statistics.depth.max(depth);
         false
