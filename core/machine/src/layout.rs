@@ -72,6 +72,22 @@ impl Slot {
         Self { left: self.left & 31 | (Base::Remote as u8) << 5, ..self }
     }
 
+    /// How many bits the value has.
+    pub(crate) fn bits(self) -> u32 {
+        32 - u32::from(self.right & 31)
+    }
+
+    /// The lowest of them in its word.
+    #[inline(always)]
+    pub(crate) fn position(self) -> u32 {
+        u32::from(self.right.wrapping_sub(self.left)) & 31
+    }
+
+    /// Whether the highest of them is a sign.
+    pub(crate) fn is_signed(self) -> bool {
+        self.right & SIGNED != 0
+    }
+
     /// Index into the table of bases.
     #[inline(always)]
     pub(crate) fn base(self) -> usize {
@@ -93,7 +109,7 @@ impl Slot {
     #[inline(always)]
     pub(crate) fn set(self, word: u32, value: i32) -> u32 {
         let mask = u32::MAX.wrapping_shr(u32::from(self.right));
-        let position = u32::from(self.right.wrapping_sub(self.left)) & 31;
+        let position = self.position();
         word & !(mask << position) | (value as u32 & mask) << position
     }
 }

@@ -111,6 +111,8 @@ pub struct Cursor {
     flags: u8,
     /// Escape group of the last edge that was executable.
     escape: u16,
+    /// Channels on which somebody may be partner of a rendezvous, if that was asked already.
+    accepting: u32,
     seat: Seat,
 }
 
@@ -129,10 +131,19 @@ impl Cursor {
     const CLAIM: u8 = 32;
     /// The turn was passed to the claim without a step.
     const STUTTERED: u8 = 64;
+    /// It is known on which channels somebody may be partner.
+    const ACCEPTING_KNOWN: u8 = 128;
 
     /// Everything was listed, and the state is no end.
-    pub const AT_END: Self =
-        Self { shape: 0, edge: NOT_BEGUN, pid: 0, flags: Self::FINISHED | Self::MOVED, escape: 0, seat: Seat::START };
+    pub const AT_END: Self = Self {
+        shape: 0,
+        edge: NOT_BEGUN,
+        pid: 0,
+        flags: Self::FINISHED | Self::MOVED,
+        escape: 0,
+        accepting: 0,
+        seat: Seat::START,
+    };
 
     #[inline(always)]
     fn has(&self, flag: u8) -> bool {

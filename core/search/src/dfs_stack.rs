@@ -71,6 +71,8 @@ pub(crate) struct DfsStack<M: Model, Data, Probe> {
     /// Transient states visited since an ordinary one was entered or left.
     pub(crate) transient_visits: u32,
     pub(crate) policy: TransientPolicy,
+    /// Of what was listed last, as of the present successor.
+    pub(crate) details: Details<M::Label, M::Fault>,
     /// What comes next in the state on top, if it was listed already.
     ahead: Option<Ahead<M, Probe>>,
     /// Of the present successor, if it was listed ahead and is proposed to the position.
@@ -81,7 +83,8 @@ pub(crate) struct DfsStack<M: Model, Data, Probe> {
 
 /// Something listed before its turn.
 struct Ahead<M: Model, Probe> {
-    found: Next<M::Label, M::Fault>,
+    listed: Listed,
+    details: Details<M::Label, M::Fault>,
     /// Of a successor to be looked up; then it is proposed to the position.
     probe: Option<Probe>,
     /// How far successors were listed before.
@@ -148,6 +151,7 @@ impl<M: Model, Data, Probe: Copy> DfsStack<M, Data, Probe> {
             depth: 0,
             transient_visits: 0,
             policy: TransientPolicy::SKIP_LOOKUP,
+            details: Details::NONE,
             ahead: None,
             proposed: None,
             rejected: false,
@@ -163,7 +167,18 @@ impl<M: Model, Data, Probe: Copy> DfsStack<M, Data, Probe> {
             Frame { cursor, label, changes, stale_run, listed, transient, marks, data: data(old) }
         };
         let frames = frames.into_iter().map(frame).collect();
-        DfsStack { position, frames, hidden, depth, transient_visits, policy, ahead: None, proposed: None, rejected }
+        DfsStack {
+            position,
+            frames,
+            hidden,
+            depth,
+            transient_visits,
+            policy,
+            details: Details::NONE,
+            ahead: None,
+            proposed: None,
+            rejected,
+        }
     }
 
     /// Leaves the frames from number `lowest` on, whose state was looked up; those below are returned as a stack of their own, on top of
@@ -190,6 +205,7 @@ impl<M: Model, Data, Probe: Copy> DfsStack<M, Data, Probe> {
             depth: 0,
             transient_visits,
             policy: self.policy,
+            details: Details::NONE,
             ahead: None,
             proposed: None,
             rejected: true,
@@ -262,24 +278,21 @@ impl<M: Model, Data, Probe: Copy> DfsStack<M, Data, Probe> {
     /// What comes next in the state on top, whose successor is written to the position.
     #[inline]
     pub(crate) fn next(&mut self, model: &mut M) -> Option<Next<M::Label, M::Fault>> {
+        let listed = self.list(model)?;
+        Some(self.details.with(listed))
+    }
+
+    /// As [`Self::next`], told in parts: [`Self::details`] have the rest.
+    #[inline]
+    pub(crate) fn list(&mut self, model: &mut M) -> Option<Listed> {
         let frame = self.frames.last_mut()?;
         frame.listed = frame.listed.wrapping_add(1);
         if let Some(ahead) = self.ahead.take() {
-            self.proposed = ahead.probe;
-            return Some(ahead.found);
+            (self.proposed, self.details) = (ahead.probe, ahead.details);
+            return Some(ahead.listed);
         }
         let (state, successor) = self.position.state_and_successor();
-        Some(model.next(state, &mut frame.cursor, successor))
-    }
-
-    /// As [`Self::next`], told in parts, where nothing is ever listed ahead ([`Self::look_up_only`]).
-    #[inline]
-    pub(crate) fn list(&mut self, model: &mut M, details: &mut Details<M::Label, M::Fault>) -> Option<Listed> {
-        debug_assert!(self.ahead.is_none(), "nothing was listed ahead");
-        let frame = self.frames.last_mut()?;
-        frame.listed = frame.listed.wrapping_add(1);
-        let (state, successor) = self.position.state_and_successor();
-        Some(model.list(state, &mut frame.cursor, successor, details))
+        Some(model.list(state, &mut frame.cursor, successor, &mut self.details))
     }
 
     /// The state on top and how far its successors are listed.
@@ -310,32 +323,20 @@ impl<M: Model, Data, Probe: Copy> DfsStack<M, Data, Probe> {
         transient: bool,
         marks: Marks,
     ) -> Option<(Class, Probe)> {
-        self.propose();
-        let found = self.look_up_proposed(set, transient, marks)?;
+        let found = self.look_up_only(set, transient, marks)?;
         self.look_ahead(model, set);
         Some(found)
     }
 
-    /// As [`Self::look_up`], and lists nothing ahead: for who does something else while the memory is on its way. The successor was
-    /// listed with [`Self::list`]; `touched` is what [`Details`] tell.
+    /// As [`Self::look_up`], and lists nothing ahead: for who does something else while the memory is on its way.
     #[inline]
     pub(crate) fn look_up_only(
         &mut self,
         set: &mut impl Lookup<Probe = Probe>,
         transient: bool,
-        touched: u64,
-    ) -> Option<(Class, Probe)> {
-        self.position.propose_touched(touched);
-        self.look_up_proposed(set, transient, Marks::NONE)
-    }
-
-    #[inline]
-    fn look_up_proposed(
-        &mut self,
-        set: &mut impl Lookup<Probe = Probe>,
-        transient: bool,
         marks: Marks,
     ) -> Option<(Class, Probe)> {
+        self.propose();
         if transient && self.skips_lookup() {
             return None;
         }
@@ -347,7 +348,7 @@ impl<M: Model, Data, Probe: Copy> DfsStack<M, Data, Probe> {
     #[inline]
     pub(crate) fn propose(&mut self) {
         if self.proposed.is_none() {
-            self.position.propose();
+            self.position.propose_touched(self.details.touched);
         }
     }
 
@@ -383,15 +384,16 @@ impl<M: Model, Data, Probe: Copy> DfsStack<M, Data, Probe> {
         let frame = self.frames.last_mut().expect("a state is on the stack");
         let (cursor, above) = (frame.cursor, frame.marks);
         let (state, successor) = self.position.state_and_successor();
-        let found = model.next(state, &mut frame.cursor, successor);
-        let probe = match found {
-            Next::Successor { transient: false, marks, .. } => {
-                self.position.propose();
+        let mut details = Details::NONE;
+        let listed = model.list(state, &mut frame.cursor, successor, &mut details);
+        let probe = match listed {
+            Listed::Successor { transient: false, marks, .. } => {
+                self.position.propose_touched(details.touched);
                 Some(set.probe(&mut self.position, Class::Ordinary, above.with(marks)))
             }
             _ => None,
         };
-        self.ahead = Some(Ahead { found, probe, cursor });
+        self.ahead = Some(Ahead { listed, details, probe, cursor });
     }
 
     /// Turns back to the successor that was looked up, where something was listed ahead.

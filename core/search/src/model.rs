@@ -109,8 +109,7 @@ impl<Label, Fault> Details<Label, Fault> {
     pub fn tell(&mut self, found: Next<Label, Fault>) -> Listed {
         match found {
             Next::Successor { label, transient, fault, marks } => {
-                let listed =
-                    Listed::Successor { labelled: label.is_some(), transient, faulty: fault.is_some(), marks };
+                let listed = Listed::Successor { labelled: label.is_some(), transient, faulty: fault.is_some(), marks };
                 *self = Self { label, fault, touched: u64::MAX };
                 listed
             }
@@ -119,6 +118,25 @@ impl<Label, Fault> Details<Label, Fault> {
                 Listed::Broken
             }
             Next::Done(ending) => Listed::Done(ending),
+        }
+    }
+}
+
+impl<Label: Copy, Fault: Copy> Details<Label, Fault> {
+    /// What was found, as a whole.
+    ///
+    /// # Panics
+    /// If these are not the details of what was listed.
+    #[inline]
+    pub fn with(&self, listed: Listed) -> Next<Label, Fault> {
+        const WHOLE: &str = "these are the details of what was listed";
+        let Self { label, fault, .. } = *self;
+        match listed {
+            Listed::Successor { labelled, transient, faulty, marks } => {
+                Next::Successor { label: label.filter(|_| labelled), transient, fault: fault.filter(|_| faulty), marks }
+            }
+            Listed::Broken => Next::Broken { label: label.expect(WHOLE), fault: fault.expect(WHOLE) },
+            Listed::Done(ending) => Next::Done(ending),
         }
     }
 }

@@ -14,7 +14,7 @@ mod watch;
 use crate::Refusal;
 use crate::code::{
     BLOCKED, BLOCKED_INSIDE, Code, EdgeCode, Effect, Instr, LocationCode, NONE, PartnerCode, Pc, ProcessCode, Reg,
-    Relation, Test, channel_bit,
+    Relation, channel_bit,
 };
 use crate::layout::{Base, ChannelLayout, Slot};
 use fabius_program::meaning::Fault;
@@ -303,7 +303,7 @@ impl Assembler<'_> {
                         .map_err(|_| Refusal::TooMany("`unless` around one statement", u16::MAX.into()))?,
                     offers: code.offers,
                     flags: flags.iter().filter(|(has, _)| *has).fold(0, |all, (_, flag)| all | flag),
-                    ..EdgeCode::never()
+                    ..EdgeCode::untested()
                 };
             }
         }
@@ -332,20 +332,15 @@ impl Assembler<'_> {
                 edge.start += 1;
             }
             if let Instr::UnlessSlot { relation, slot, k, to: BLOCKED } = instrs[edge.start as usize] {
-                let (test, outside) = Test::new(relation, slot, k);
-                edge.test = test;
-                edge.flags |= if outside { EdgeCode::OUTSIDE } else { 0 };
+                edge.set_test(relation, slot, k);
                 edge.start += 1;
             }
             if let Instr::UnlessSlot { relation, slot, k, to: BLOCKED } = instrs[edge.start as usize] {
-                let (test, outside) = Test::new(relation, slot, k);
-                edge.second = test;
-                edge.flags |= EdgeCode::SECOND | if outside { EdgeCode::SECOND_OUTSIDE } else { 0 };
+                edge.set_second(relation, slot, k);
                 edge.start += 1;
             }
             if is_blocked(instrs, edge.start) {
-                edge.test = Test::always();
-                edge.flags |= EdgeCode::OUTSIDE;
+                edge.block();
                 continue;
             }
             // What else is executable matters in a deterministic process: no short cut.

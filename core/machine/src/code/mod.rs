@@ -4,7 +4,7 @@ mod edge;
 mod instr;
 mod tables;
 
-pub(crate) use edge::{EdgeCode, Effect, PartnerCode, Test, channel_bit};
+pub(crate) use edge::{EdgeCode, Effect, PartnerCode, channel_bit};
 pub(crate) use instr::{Arithmetic, Instr, Relation};
 pub(crate) use tables::{ChannelRef, ClaimCode, Code, LocationCode, ProcessCode, Site, Term, TraceCode, TraceEdge};
 

@@ -58,7 +58,7 @@ pub(crate) struct LocationCode {
     pub tried_first: u32,
     pub number: u32,
     /// Channels on which some edge can be partner of a rendezvous, as [`channel_bit`]s.
-    pub accepts: u64,
+    pub accepts: u32,
     pub flags: u8,
 }
 

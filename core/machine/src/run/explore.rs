@@ -19,8 +19,8 @@ pub(super) enum Trial {
     Taken {
         partner: Option<(u32, u32)>,
     },
+    /// [`Scratch::fault`] keeps the fault.
     Fault {
-        fault: Fault,
         partner: Option<(u32, u32)>,
     },
 }
@@ -62,7 +62,9 @@ impl<'m> Interpreter<'m> {
                     break;
                 }
                 let next = if edge.has(EdgeCode::LAST) { NONE } else { id + 1 };
-                if !self.passes(edge, cursor.has(Cursor::FOUND)) || edge.offers != 0 && !self.is_wanted(edge.offers) {
+                if !self.passes(edge, cursor.has(Cursor::FOUND))
+                    || edge.offers != 0 && !self.is_wanted(edge.offers, cursor)
+                {
                     cursor.edge = next;
                     continue;
                 }
@@ -97,28 +99,33 @@ impl<'m> Interpreter<'m> {
     /// Whether an edge's tests hold; `found` tells whether an edge before it was executable.
     #[inline(always)]
     pub(super) fn passes(&self, edge: &EdgeCode, found: bool) -> bool {
-        if edge.test.is_within(self.load(edge.test.slot)) == edge.has(EdgeCode::OUTSIDE) {
+        let word = |base: u8, word: u16| self.memory.get(self.bases[usize::from(base)] as usize + usize::from(word));
+        if !edge.passes_test(word) {
             return false;
         }
         if edge.flags & (EdgeCode::SECOND | EdgeCode::ELSE) == 0 {
             return true;
         }
-        let is_second_within = edge.second.is_within(self.load(edge.second.slot));
-        (is_second_within != edge.has(EdgeCode::SECOND_OUTSIDE) || !edge.has(EdgeCode::SECOND))
-            && !(found && edge.has(EdgeCode::ELSE))
+        (!edge.has(EdgeCode::SECOND) || edge.passes_second(word)) && !(found && edge.has(EdgeCode::ELSE))
     }
 
-    /// Whether somebody in the state may take a message offered on a channel.
+    /// Whether somebody in the state may take a message offered on a channel; the cursor keeps on which somebody may.
     #[inline]
-    pub(super) fn is_wanted(&mut self, channel: u16) -> bool {
-        let accepting = match self.accepting {
-            Some(accepting) => accepting,
-            None => {
-                let locations = self.state_shape.processes.iter().map(|placed| self.location(*placed).accepts);
-                *self.accepting.insert(locations.fold(0, |all, accepts| all | accepts))
-            }
-        };
-        accepting & channel_bit(channel) != 0
+    fn is_wanted(&mut self, channel: u16, cursor: &mut Cursor) -> bool {
+        if !cursor.has(Cursor::ACCEPTING_KNOWN) {
+            cursor.accepting = self.accepting();
+            cursor.flags |= Cursor::ACCEPTING_KNOWN;
+        }
+        cursor.accepting & channel_bit(channel) != 0
+    }
+
+    /// Channels on which somebody may be partner in the state, as [`channel_bit`]s.
+    pub(super) fn accepting(&mut self) -> u32 {
+        if let Some(accepting) = self.accepting {
+            return accepting;
+        }
+        let locations = self.state_shape.processes.iter().map(|placed| self.location(*placed).accepts);
+        *self.accepting.insert(locations.fold(0, |all, accepts| all | accepts))
     }
 
     /// Starts with a process: finds its first edge.
@@ -148,9 +155,9 @@ impl<'m> Interpreter<'m> {
         if outcome != Outcome::Done {
             cursor.edge = NONE;
         }
-        if let Outcome::Raised(fault) = outcome {
+        if outcome == Outcome::Raised {
             cursor.flags |= Cursor::MOVED;
-            return Some((edge, fault));
+            return Some((edge, self.scratch.fault));
         }
         None
     }
@@ -170,47 +177,70 @@ impl<'m> Interpreter<'m> {
     /// Tries an edge that takes instructions and whose test holds, and moves the cursor.
     #[inline(always)]
     fn attempt(&mut self, cursor: &mut Cursor, edge: &'m EdgeCode) -> Option<Found> {
-        let (pid, id) = (self.pid, cursor.edge);
-        let found_before = cursor.has(Cursor::FOUND) && cursor.seat.ordinal == 0;
         self.found = cursor.has(Cursor::FOUND);
         self.prepare();
         self.ordinal = cursor.seat.ordinal;
-        let outcome = match self.run(edge.start) {
-            Outcome::Done if self.later.is_none() => {
-                self.arrive(edge);
-                Trial::Taken { partner: None }
-            }
-            Outcome::Blocked => Trial::Blocked,
-            outcome => self.try_further(outcome, edge, &mut cursor.seat),
-        };
-        if cursor.seat.ordinal == 0 || outcome == Trial::Blocked {
-            cursor.seat = Seat::START;
-            cursor.edge = if edge.has(EdgeCode::LAST) { NONE } else { id + 1 };
+        let outcome = self.run(edge.start);
+        if outcome == Outcome::Done && self.later.is_none() && !edge.has(EdgeCode::DETERMINISTIC) {
+            self.arrive(edge);
+            let id = Self::go_past(cursor, edge);
+            cursor.escape = edge.escape;
+            cursor.flags |= Cursor::FOUND | Cursor::MOVED;
+            self.reached[id as usize] = 1;
+            let transient = self.hand_over(self.pid, edge);
+            return Some(Found::successor(label(self.pid, id, None), transient, self.assertion_failed));
         }
-        if outcome == Trial::Blocked {
+        if outcome == Outcome::Blocked {
+            Self::go_past(cursor, edge);
             self.restart();
             return None;
         }
+        self.attempt_further(outcome, cursor, edge)
+    }
+
+    /// Moves the cursor to the edge behind one that was tried; returns the number of that one.
+    #[inline(always)]
+    fn go_past(cursor: &mut Cursor, edge: &EdgeCode) -> u32 {
+        let id = cursor.edge;
+        cursor.seat = Seat::START;
+        cursor.edge = if edge.has(EdgeCode::LAST) { NONE } else { id + 1 };
+        id
+    }
+
+    /// As [`Self::attempt`], once instructions ended with a fault or an offer, or in a process that is declared deterministic.
+    #[inline(never)]
+    fn attempt_further(&mut self, outcome: Outcome, cursor: &mut Cursor, edge: &'m EdgeCode) -> Option<Found> {
+        let (pid, id) = (self.pid, cursor.edge);
+        let found_before = cursor.has(Cursor::FOUND) && cursor.seat.ordinal == 0;
+        let trial = if outcome == Outcome::Done && self.later.is_none() {
+            self.arrive(edge);
+            Trial::Taken { partner: None }
+        } else {
+            self.try_further(outcome, edge, &mut cursor.seat)
+        };
+        if cursor.seat.ordinal == 0 || trial == Trial::Blocked {
+            Self::go_past(cursor, edge);
+        }
+        let (partner, is_fault) = match trial {
+            Trial::Blocked => {
+                self.restart();
+                return None;
+            }
+            Trial::Taken { partner } => (partner, false),
+            Trial::Fault { partner } => (partner, true),
+        };
         cursor.escape = edge.escape;
         cursor.flags |= Cursor::FOUND | Cursor::MOVED;
         self.reached[id as usize] = 1;
-        if outcome == (Trial::Taken { partner: None }) && !edge.has(EdgeCode::DETERMINISTIC) {
-            let transient = self.hand_over(pid, edge);
-            return Some(Found::successor(label(pid, id, None), transient, self.assertion_failed));
-        }
-        let (partner, fault) = match outcome {
-            Trial::Taken { partner } => (partner, None),
-            Trial::Fault { fault, partner } => (partner, Some(fault)),
-            Trial::Blocked => (None, None),
-        };
         if found_before && edge.has(EdgeCode::DETERMINISTIC) {
             cursor.seat = Seat::START;
             cursor.edge = if edge.has(EdgeCode::LAST) { NONE } else { id + 1 };
             return Some(self.broken(pid, id, partner, Fault::NotDeterministic));
         }
-        Some(match fault {
-            Some(fault) => self.broken(pid, id, partner, fault),
-            None => self.complete(pid, id, edge, partner),
+        Some(if is_fault {
+            self.broken(pid, id, partner, self.scratch.fault)
+        } else {
+            self.complete(pid, id, edge, partner)
         })
     }
 
@@ -343,7 +373,7 @@ impl<'m> Interpreter<'m> {
     #[inline(never)]
     fn try_further(&mut self, outcome: Outcome, edge: &'m EdgeCode, seat: &mut Seat) -> Trial {
         match outcome {
-            Outcome::Raised(fault) => Trial::Fault { fault, partner: None },
+            Outcome::Raised => Trial::Fault { partner: None },
             Outcome::Blocked | Outcome::Partner(_) => Trial::Blocked,
             Outcome::Done => self.trial_with_partner(edge, seat),
             Outcome::Offering => self.rendezvous(edge, seat, 1),
@@ -428,8 +458,8 @@ impl<'m> Interpreter<'m> {
         self.scratch.frames.clear();
         self.scratch.saved.clear();
         self.copy();
-        if let Outcome::Raised(fault) = self.run(self.code.initialise) {
-            return Err(fault);
+        if self.run(self.code.initialise) == Outcome::Raised {
+            return Err(self.scratch.fault);
         }
         for &(process, priority) in &self.code.initial {
             self.create(process, priority)?;
@@ -440,7 +470,7 @@ impl<'m> Interpreter<'m> {
     /// Whether a condition that belongs to no process holds.
     pub(crate) fn holds(&mut self, condition: Pc) -> Result<bool, Fault> {
         match self.run(condition) {
-            Outcome::Raised(fault) => Err(fault),
+            Outcome::Raised => Err(self.scratch.fault),
             outcome => Ok(outcome == Outcome::Done),
         }
     }

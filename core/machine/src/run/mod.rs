@@ -25,8 +25,8 @@ pub(crate) enum Outcome {
     Blocked,
     /// Executed; where only executability is asked, executable.
     Done,
-    /// A fault.
-    Raised(Fault),
+    /// A fault, which [`Scratch::fault`] keeps, so that an outcome takes one register.
+    Raised,
     /// A message is offered; what the sender does is done once a partner takes it.
     Offering,
     /// Can be partner; its part of the step goes on there.
@@ -54,7 +54,7 @@ pub(crate) struct Scratch {
     trying: Vec<u32>,
     /// Steps taken within blocks so far.
     pub(crate) block_steps: u64,
-    /// What broke the last transition that could not be computed.
+    /// The last fault that was raised.
     pub(crate) fault: Fault,
     /// Words in which the last successor may differ from the state, as [`crate::Machine::touched`] tells them.
     pub(crate) touched: u64,
@@ -181,7 +181,7 @@ pub(crate) struct Interpreter<'m> {
     /// Steps of the block that runs.
     ticks: u32,
     /// Channels on which somebody may be partner in the state, if that was asked already.
-    accepting: Option<u64>,
+    accepting: Option<u32>,
 }
 
 impl<'m> Interpreter<'m> {
@@ -288,6 +288,13 @@ impl<'m> Interpreter<'m> {
         Ok(())
     }
 
+    /// Ends a run with a fault.
+    #[cold]
+    fn raise(&mut self, fault: Fault) -> Outcome {
+        self.scratch.fault = fault;
+        Outcome::Raised
+    }
+
     /// Runs instructions until they say what came of them.
     pub(crate) fn run(&mut self, start: Pc) -> Outcome {
         /// The value, or out with the fault.
@@ -295,7 +302,7 @@ impl<'m> Interpreter<'m> {
             ($result:expr) => {
                 match $result {
                     Ok(value) => value,
-                    Err(fault) => return Outcome::Raised(fault),
+                    Err(fault) => return self.raise(fault),
                 }
             };
         }
@@ -343,7 +350,7 @@ impl<'m> Interpreter<'m> {
                     }
                 }
                 Instr::Partner => return Outcome::Partner(pc as Pc),
-                Instr::Raise { fault } => return Outcome::Raised(code.faults[fault as usize]),
+                Instr::Raise { fault } => return self.raise(code.faults[fault as usize]),
                 Instr::AssertFailed => self.assertion_failed = true,
                 Instr::ElseGuard { to } => {
                     if self.found {
@@ -361,7 +368,7 @@ impl<'m> Interpreter<'m> {
                     self.ticks += 1;
                     self.scratch.block_steps += 1;
                     if self.ticks > BLOCK_STEPS_MAX {
-                        return Outcome::Raised(Fault::EndlessBlock);
+                        return self.raise(Fault::EndlessBlock);
                     }
                     go!(pc, to);
                 }
@@ -440,7 +447,7 @@ impl<'m> Interpreter<'m> {
                 Instr::CheckIndex { a, length } => {
                     let index = reg!(a);
                     if index as u32 >= length {
-                        return Outcome::Raised(Fault::IndexOutOfRange { index, length });
+                        return self.raise(Fault::IndexOutOfRange { index, length });
                     }
                 }
                 Instr::Scale { d, a, k } => reg!(d) = reg!(d).wrapping_mul(k as i32).wrapping_add(reg!(a)),
@@ -514,7 +521,7 @@ impl<'m> Interpreter<'m> {
                 Instr::ReceiveReady { site, to } => {
                     let layout = self.layout(self.scratch.current);
                     if layout.capacity == 0 && code.sites[site as usize].keep {
-                        return Outcome::Raised(Fault::PollOnRendezvous);
+                        return self.raise(Fault::PollOnRendezvous);
                     }
                     if layout.capacity == 0 || self.length_of(self.scratch.current) == 0 {
                         go!(pc, to);

@@ -1,7 +1,7 @@
 //! Which edges of one process are executable, without taking any.
 
 use super::{Interpreter, Outcome};
-use crate::code::{EdgeCode, Effect, NONE};
+use crate::code::{EdgeCode, Effect, NONE, channel_bit};
 
 impl<'m> Interpreter<'m> {
     /// The executable edges of a process's location, as bits in the order in which they are tried; edges from
@@ -32,7 +32,7 @@ impl<'m> Interpreter<'m> {
     }
 
     fn is_executable(&mut self, edge: &'m EdgeCode) -> bool {
-        if !self.passes(edge, self.found) || edge.offers != 0 && !self.is_wanted(edge.offers) {
+        if !self.passes(edge, self.found) || edge.offers != 0 && self.accepting() & channel_bit(edge.offers) == 0 {
             return false;
         }
         if edge.effect != Effect::Code {

@@ -155,7 +155,7 @@ impl Interpreter<'_> {
         let pid = self.spawn(process, priority)?;
         self.seat(pid);
         match self.run(self.code.processes[process as usize].initialise) {
-            Outcome::Raised(fault) => Err(fault),
+            Outcome::Raised => Err(self.scratch.fault),
             _ => Ok(()),
         }
     }

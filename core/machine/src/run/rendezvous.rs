@@ -3,7 +3,6 @@
 use super::explore::Trial;
 use super::{Interpreter, NOT_BEGUN, Outcome};
 use crate::code::{EdgeCode, NONE, Pc, channel_bit};
-use fabius_program::meaning::Fault;
 
 /// How far the partners of an offer have been listed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,7 +25,7 @@ impl Seat {
 enum Sought {
     Nobody,
     Found { pid: u32, edge: u32, rest: Pc },
-    Fault { pid: u32, edge: u32, fault: Fault },
+    Fault { pid: u32, edge: u32 },
 }
 
 impl<'m> Interpreter<'m> {
@@ -54,7 +53,7 @@ impl<'m> Interpreter<'m> {
                     }
                     return Trial::Taken { partner: None };
                 }
-                Outcome::Raised(fault) => return Trial::Fault { fault, partner: None },
+                Outcome::Raised => return Trial::Fault { partner: None },
                 _ => return Trial::Blocked,
             }
         }
@@ -68,9 +67,9 @@ impl<'m> Interpreter<'m> {
                 self.seat(sender);
                 Trial::Blocked
             }
-            Sought::Fault { pid, edge, fault } => {
+            Sought::Fault { pid, edge } => {
                 seat.ordinal = ordinal;
-                Trial::Fault { fault, partner: Some((pid, edge)) }
+                Trial::Fault { partner: Some((pid, edge)) }
             }
             Sought::Found { pid, edge: id, rest } => {
                 seat.ordinal = ordinal;
@@ -86,7 +85,7 @@ impl<'m> Interpreter<'m> {
                 self.seat(pid);
                 self.ticks = 0;
                 match self.run(rest) {
-                    Outcome::Raised(fault) => Trial::Fault { fault, partner },
+                    Outcome::Raised => Trial::Fault { partner },
                     _ => {
                         let edge = &self.code.edges[id as usize];
                         self.arrive(edge);
@@ -103,11 +102,14 @@ impl<'m> Interpreter<'m> {
             seat.pid = self.count() as u8 - 1;
         }
         let best = if self.code.uses_priority { self.best_partner(sender) } else { 0 };
+        let offered = channel_bit(self.scratch.offered as u16);
         loop {
             let pid = u32::from(seat.pid);
-            let sought = self.seek_in(pid, sender, best, seat);
-            if sought != Sought::Nobody {
-                return sought;
+            if seat.edge != NOT_BEGUN || self.accepts(pid, offered) {
+                let sought = self.seek_in(pid, sender, best, seat);
+                if sought != Sought::Nobody {
+                    return sought;
+                }
             }
             if pid == 0 {
                 seat.edge = NONE;
@@ -117,8 +119,14 @@ impl<'m> Interpreter<'m> {
         }
     }
 
+    /// Whether a process exists and is where it may take a message offered on a channel of this [`channel_bit`].
+    #[inline(always)]
+    fn accepts(&self, pid: u32, offered: u32) -> bool {
+        self.shape.processes.get(pid as usize).is_some_and(|placed| self.location(*placed).accepts & offered != 0)
+    }
+
     /// The next edge of a process that takes the message offered.
-    #[inline]
+    #[inline(never)]
     fn seek_in(&mut self, pid: u32, sender: u32, best: i32, seat: &mut Seat) -> Sought {
         let Some(placed) = self.placed(pid as i32).filter(|_| pid != sender) else { return Sought::Nobody };
         if seat.edge == NOT_BEGUN {
@@ -149,9 +157,9 @@ impl<'m> Interpreter<'m> {
                     seat.escape = edge.escape;
                     return Sought::Found { pid, edge: id, rest };
                 }
-                Outcome::Raised(fault) => {
+                Outcome::Raised => {
                     seat.escape = edge.escape;
-                    return Sought::Fault { pid, edge: id, fault };
+                    return Sought::Fault { pid, edge: id };
                 }
                 _ => {}
             }

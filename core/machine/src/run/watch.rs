@@ -6,8 +6,8 @@ use crate::code::{ClaimCode, EdgeCode, Effect, LocationCode, NONE};
 use crate::layout::{STUTTERED, TURN};
 use crate::shape::{Placed, PlacedChannel};
 use crate::{Cursor, Ending};
-use fabius_program::meaning::Fault;
 use fabius_program::CLAIM_PID;
+use fabius_program::meaning::Fault;
 
 impl<'m> Interpreter<'m> {
     /// Makes the claim the one whose code runs.
@@ -46,7 +46,7 @@ impl<'m> Interpreter<'m> {
             self.reached[id as usize] = 1;
             let label = label(self.pid, id, None);
             let fault = match outcome {
-                Outcome::Raised(fault) => Some(fault),
+                Outcome::Raised => Some(self.scratch.fault),
                 _ => self.location(claim.placed).has(LocationCode::END).then_some(Fault::ClaimCompleted),
             };
             if let Some(fault) = fault {
@@ -77,7 +77,7 @@ impl<'m> Interpreter<'m> {
         if edge.effect == Effect::Code {
             match self.run(edge.start) {
                 Outcome::Done => {}
-                Outcome::Raised(fault) => return Outcome::Raised(fault),
+                Outcome::Raised => return Outcome::Raised,
                 _ => return Outcome::Blocked,
             }
         } else {
@@ -99,8 +99,8 @@ impl<'m> Interpreter<'m> {
         self.memory.set(claim.placed.base as usize, kind.fresh);
         self.memory.set(0, self.memory.get(0) | TURN);
         self.seat_claim(claim.placed);
-        if let Outcome::Raised(fault) = self.run(kind.initialise) {
-            return Err(fault);
+        if self.run(kind.initialise) == Outcome::Raised {
+            return Err(self.scratch.fault);
         }
         if self.location(claim.placed).has(LocationCode::END) { Err(Fault::ClaimCompleted) } else { Ok(()) }
     }

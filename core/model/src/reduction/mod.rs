@@ -41,7 +41,7 @@ use fabius_program::facts::{Facts, Instance, Step};
 use fabius_program::meaning::Fault;
 use fabius_program::{Edge, EdgeId, Expr, Location, Move, ProcessKind, Program, ProgressOn, Slot, Watch};
 use fabius_search::reduce::Closer;
-use fabius_search::{Ending, Model, Next, ProcessSet, Processes, Reducible};
+use fabius_search::{Details, Ending, Listed, Model, Next, ProcessSet, Processes, Reducible};
 use question::{Answers, Question, movers};
 use std::fmt;
 use std::sync::Arc;
@@ -454,17 +454,30 @@ impl Model for Reduced {
 
     #[inline]
     fn next(&mut self, state: &[u32], cursor: &mut ReducedCursor, successor: &mut Vec<u32>) -> Next<Move, Fault> {
+        let mut details = Details::NONE;
+        let listed = self.list(state, cursor, successor, &mut details);
+        details.with(listed)
+    }
+
+    #[inline]
+    fn list(
+        &mut self,
+        state: &[u32],
+        cursor: &mut ReducedCursor,
+        successor: &mut Vec<u32>,
+        details: &mut Details<Move, Fault>,
+    ) -> Listed {
         loop {
-            match self.inner.next(state, &mut cursor.inner, successor) {
-                Next::Done(ending) if cursor.chosen == EVERYBODY => return Next::Done(ending),
-                Next::Done(_) => {
+            match self.inner.list(state, &mut cursor.inner, successor, details) {
+                Listed::Done(ending) if cursor.chosen == EVERYBODY => return Listed::Done(ending),
+                Listed::Done(_) => {
                     // Where all chosen steps are faults the run ends, but those of the others do not.
                     if !go_on(cursor) && (cursor.moved || !self.fully_expand(state, cursor)) {
-                        return Next::Done(Ending::Moves);
+                        return Listed::Done(Ending::Moves);
                     }
                 }
                 found => {
-                    cursor.moved |= matches!(found, Next::Successor { .. });
+                    cursor.moved |= matches!(found, Listed::Successor { .. });
                     return found;
                 }
             }

@@ -17,7 +17,7 @@ mod resumable;
 pub use resumable::{DepthFirstSnapshot, resumable_depth_first};
 
 use crate::dfs_stack::DfsStack;
-use crate::model::{Ending, Marks, Model, Next};
+use crate::model::{Details, Ending, Listed, Marks, Model};
 use crate::observer::{Budget, Observer, Settings, state_words};
 use crate::outcome::{Halt, Outcome, Statistics, ViolationKind, Violations};
 use crate::snapshot::{Phase, SearchSnapshot};
@@ -123,16 +123,16 @@ impl<'a, M: Model, S: Store, O: Observer<M::Label, M::Fault>> DepthFirst<'a, M, 
                     return ControlFlow::Continue(Extent::Part);
                 }
             }
-            let Some(found) = self.stack.next(self.model) else { return ControlFlow::Continue(Extent::Whole) };
-            match found {
-                Next::Successor { label, transient, fault, .. } => {
-                    if let Some(fault) = fault {
-                        self.report(ViolationKind::Fault(fault), label)?;
+            let Some(listed) = self.stack.list(self.model) else { return ControlFlow::Continue(Extent::Whole) };
+            match listed {
+                Listed::Successor { labelled, transient, faulty, .. } => {
+                    if faulty {
+                        self.report_fault()?;
                     }
-                    self.arrive(label, transient)?;
+                    self.arrive(labelled, transient)?;
                 }
-                Next::Broken { label, fault } => self.report(ViolationKind::Fault(fault), Some(label))?,
-                Next::Done(ending) => {
+                Listed::Broken => self.report_fault()?,
+                Listed::Done(ending) => {
                     if ending == Ending::InvalidEnd {
                         self.report(ViolationKind::InvalidEnd, None)?;
                     }
@@ -150,8 +150,8 @@ impl<'a, M: Model, S: Store, O: Observer<M::Label, M::Fault>> DepthFirst<'a, M, 
 
     /// Goes to the successor, unless it was visited before or lies too deep.
     #[inline]
-    fn arrive(&mut self, label: Option<M::Label>, transient: bool) -> ControlFlow<Halt> {
-        let depth = self.stack.depth() + u64::from(label.is_some());
+    fn arrive(&mut self, labelled: bool, transient: bool) -> ControlFlow<Halt> {
+        let depth = self.stack.depth() + u64::from(labelled);
         self.statistics.transient += u64::from(transient);
         if self.budget.too_deep(depth) {
             self.stack.cut();
@@ -159,14 +159,14 @@ impl<'a, M: Model, S: Store, O: Observer<M::Label, M::Fault>> DepthFirst<'a, M, 
             return ControlFlow::Continue(());
         }
         match self.stack.look_up(self.model, self.store, transient, Marks::NONE) {
-            None => self.stack.descend(self.model, label, Marks::NONE, ()),
+            None => self.stack.descend(self.model, self.stack.details.label, Marks::NONE, ()),
             Some((class, probe)) => {
                 if self.store.commit(probe) == Inserted::Old {
                     self.statistics.matched += u64::from(class == Class::Ordinary);
                     self.stack.reject();
                     return ControlFlow::Continue(());
                 }
-                self.stack.enter(self.model, self.store, label, transient, ());
+                self.stack.enter(self.model, self.store, self.stack.details.label, transient, ());
                 if class == Class::Ordinary {
                     self.count_state()?;
                 }
@@ -188,6 +188,13 @@ impl<'a, M: Model, S: Store, O: Observer<M::Label, M::Fault>> DepthFirst<'a, M, 
         }
         self.statistics.states += 1;
         ControlFlow::Continue(())
+    }
+
+    /// Reports what the transition violates that was listed last.
+    #[cold]
+    fn report_fault(&mut self) -> ControlFlow<Halt> {
+        let Details { label, fault, .. } = self.stack.details;
+        self.report(ViolationKind::Fault(fault.expect("a transition is faulty by a fault")), label)
     }
 
     /// Reports a violation: of the transition `label` from here, or of this state.

@@ -116,8 +116,6 @@ pub(super) struct Traversal<M: Model, P> {
     /// As in [`Part`].
     pub(super) bottom: Trace,
     depth_below: u64,
-    /// Of what was listed last, as of the present successor.
-    details: Details<M::Label, M::Fault>,
     /// The present successor, if it was looked up.
     awaited: Option<Awaited<P>>,
 }
@@ -154,7 +152,7 @@ impl<M: Model, P: Copy> Traversals<M, P> {
         let traversal = |_| {
             let mut stack = DfsStack::new(model, memo_per_word);
             stack.policy = policy;
-            Traversal { stack, bottom: Trace::START, depth_below: 0, details: Details::NONE, awaited: None }
+            Traversal { stack, bottom: Trace::START, depth_below: 0, awaited: None }
         };
         Self { all: std::array::from_fn(traversal), idle: COUNT }
     }
@@ -224,7 +222,7 @@ impl<M: Model, P: Copy> Traversals<M, P> {
         if let Some(awaited) = self.all[at].awaited.take() {
             self.arrive(at, &awaited, model, thread)?;
         }
-        while let Some(listed) = self.all[at].list(model) {
+        while let Some(listed) = self.all[at].stack.list(model) {
             if thread.step_is_due() {
                 let stacks_bytes = self.memory_bytes();
                 thread.look(model, &self.all[at], stacks_bytes)?;
@@ -291,8 +289,8 @@ impl<M: Model, P: Copy> Traversals<M, P> {
                 return ControlFlow::Continue(());
             }
         }
-        let Traversal { stack, details, .. } = &mut self.all[at];
-        stack.enter(model, thread, details.label, class == Class::Transient, Way::NEW);
+        let stack = &mut self.all[at].stack;
+        stack.enter(model, thread, stack.details.label, class == Class::Transient, Way::NEW);
         ControlFlow::Continue(())
     }
 
@@ -338,16 +336,10 @@ impl<M: Model, P: Copy> Traversal<M, P> {
         set.probe(&mut self.stack.position, Class::Ordinary, Marks::NONE)
     }
 
-    /// Lists what comes next in the state on top.
-    #[inline]
-    fn list(&mut self, model: &mut M) -> Option<Listed> {
-        self.stack.list(model, &mut self.details)
-    }
-
     /// Reports what the transition violates that was listed last.
     #[cold]
     fn report_fault<T: Thread<M, Probe = P>>(&mut self, model: &mut M, thread: &mut T) -> ControlFlow<T::Halt> {
-        let Details { label, fault, .. } = self.details;
+        let Details { label, fault, .. } = self.stack.details;
         let fault = fault.expect("a transition is faulty by a fault");
         thread.report(model, self, ViolationKind::Fault(fault), label)
     }
@@ -370,11 +362,11 @@ impl<M: Model, P: Copy> Traversal<M, P> {
             statistics.matched += 1;
             return false;
         }
-        if let Some((class, probe)) = self.stack.look_up_only(thread, transient, self.details.touched) {
+        if let Some((class, probe)) = self.stack.look_up_only(thread, transient, Marks::NONE) {
             self.awaited = Some(Awaited { class, probe, depth });
             return true;
         }
-        self.stack.descend(model, self.details.label, Marks::NONE, Way::NEW);
+        self.stack.descend(model, self.stack.details.label, Marks::NONE, Way::NEW);
         let statistics = thread.statistics();
         statistics.depth = statistics.depth.max(depth);
         false

@@ -146,7 +146,7 @@ impl<P: Copy + Default> CompactTable<P> {
             many => many + many / 4,
         };
         let old = std::mem::replace(segment, Segment::with_lines(self.mixer.rest_bits(), lines));
-        old.each(|hash, payload| segment.insert_new(hash, payload));
+        segment.fill_from(&old);
         self.memory_bytes += segment.memory_bytes();
         self.memory_bytes -= old.memory_bytes();
     }
@@ -196,6 +196,27 @@ impl<P: Copy + Default> Segment<P> {
             }
         }
         self.side.insert(hash, payload);
+    }
+
+    /// Puts all numbers of another segment into this one, which is empty.
+    ///
+    /// Those of a line come to few lines, one after the other. So how many are in a line is counted: a line that was just written slot
+    /// by slot takes long to be read as a whole.
+    fn fill_from(&mut self, other: &Self) {
+        let mut filled = vec![0_u8; self.lines.len()];
+        other.each(|hash, payload| {
+            let (line, rest) = self.places.home(hash);
+            let slot = usize::from(filled[line]);
+            match Lines::entry(rest).filter(|_| slot < LINE) {
+                Some(entry) => {
+                    filled[line] += 1;
+                    self.lines[line].0[slot] = entry;
+                    self.payloads[line * LINE + slot] = payload;
+                }
+                None => drop(self.side.insert(hash, payload)),
+            }
+        });
+        self.len = other.len;
     }
 
     /// Whether the entry was in the line already, and its slot; `None` if it is not and the line is full.

@@ -109,6 +109,7 @@ pub struct Lines {
 impl Lines {
     /// This many lines, for mixed numbers of which this many bits are left.
     pub fn new(count: usize, bits: u32) -> Self {
+        assert!((1..64).contains(&bits), "some bits of a mixed number choose the segment");
         let count = count as u64;
         Self {
             count,
@@ -125,8 +126,10 @@ impl Lines {
     #[inline]
     pub fn home(&self, hash: u64) -> (usize, u64) {
         let product = u128::from(hash) * u128::from(self.count);
-        let lower = product as u64 & self.mask;
-        ((product >> self.bits) as usize, lower >> self.log)
+        let (upper, lower) = ((product >> 64) as u64, product as u64);
+        // There are from 1 to 63 bits, so this is the product without them, which a shift of 128 bits would take longer for.
+        let line = upper << (64 - self.bits & 63) | lower >> (self.bits & 63);
+        (line as usize, (lower & self.mask) >> (self.log & 63))
     }
 
     /// What a slot holds for a number of which this is left; `None` if it does not fit.

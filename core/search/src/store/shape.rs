@@ -73,6 +73,57 @@ pub struct Scratch {
     names: Vec<u32>,
     /// Nodes of a long state to be named anew.
     marked: Marked,
+    recent: Recent,
+}
+
+/// Names that were found lately: neighbouring states have the same pairs, and a large dictionary takes two accesses to memory, one
+/// after the other.
+#[derive(Debug, Default)]
+struct Recent {
+    /// States of this many words have them.
+    length: usize,
+    /// By a hash of node and content; none until they are needed.
+    found: Vec<RecentName>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct RecentName {
+    content: u64,
+    node: u32,
+    name: u32,
+}
+
+impl Recent {
+    /// A dictionary of this many names is large.
+    const LARGE: usize = 1 << 15;
+    const BITS: u32 = 12;
+
+    /// The name that an inner node of a shape gives to a content, a new one if it has none yet; `None` if there is no room.
+    #[inline]
+    fn name(&mut self, shape: &Shape, number: usize, content: u64) -> Option<u32> {
+        let dictionary = &shape.nodes[number].dictionary;
+        if dictionary.len() < Self::LARGE || !self.is_for(shape.length) {
+            return dictionary.name(content);
+        }
+        let hash = (content ^ number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let place = &mut self.found[(hash >> (64 - Self::BITS)) as usize];
+        if place.content == content && place.node == number as u32 {
+            return Some(place.name);
+        }
+        let name = dictionary.name(content)?;
+        *place = RecentName { content, node: number as u32, name };
+        Some(name)
+    }
+
+    /// Whether it is for states of this many words. The first who ask have it.
+    #[inline]
+    fn is_for(&mut self, length: usize) -> bool {
+        if self.found.is_empty() {
+            self.length = length;
+            self.found = vec![RecentName { content: 0, node: NONE, name: 0 }; 1 << Self::BITS];
+        }
+        self.length == length
+    }
 }
 
 impl Scratch {
@@ -179,7 +230,7 @@ impl Shape {
         if scratch.dirty.len() < blocks {
             scratch.make_room(blocks);
         }
-        let dirty = &mut *scratch.dirty;
+        let (dirty, recent) = (&mut *scratch.dirty, &mut scratch.recent);
         let mut update = Update { key: position.key(), excess: 0 };
         for entry in position.stale_entries() {
             let word = match position.changed(entry) {
@@ -200,7 +251,7 @@ impl Shape {
                 let node = &self.nodes[number];
                 let name = |child: u32| position.memo(self.nodes[child as usize].cell);
                 let content = pair(name(node.children.0), name(node.children.1));
-                let name = node.dictionary.name(content).ok_or(Unfit::Room(number))?;
+                let name = recent.name(self, number, content).ok_or(Unfit::Room(number))?;
                 update.rename(node, name, position, dirty);
             }
         }

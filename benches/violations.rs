@@ -1,0 +1,181 @@
+//! How long until each violation is reported, by the check that people ask for and by single searches: `cargo bench --bench violations`.
+//!
+//! Every model of the corpus is checked once as a whole (`fabius check`). For each property that is violated, single searches are asked
+//! for it alone, each for as long as the check took, since only one that is faster counts. Times are those on the wall from the start
+//! of the program to the moment at which it reports the violation, so several properties of a model wait for each other.
+//!
+//! `-- --write` writes `docs/benchmarks.md`; `-- --limit N` changes the seconds that a check may take; other words select models.
+
+use fabius_testkit::corpus::Corpus;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+/// The goal: no violation is reported later than after this many times what the best single search takes.
+const GOAL: f64 = 3.0;
+/// Whatever is twice as slow as the best is measured again, this many times.
+const AGAIN: u32 = 4;
+/// Single searches for violations of safety, …
+const SAFETY: &[&[&str]] =
+    &[&["--search", "dfs", "--threads", "1"], &["--search", "bfs"], &["--delay", "auto"], &["--depth-bound", "50"]];
+/// … and for infinite runs.
+const INFINITE: &[&[&str]] = &[
+    &["--cycles", "ndfs", "--threads", "1"],
+    &["--cycles", "scc"],
+    &["--cycles", "dfs-fifo", "--threads", "1"],
+    &["--cycles", "map", "--delay", "auto"],
+];
+
+struct Options {
+    write: bool,
+    limit: f64,
+    only: Vec<String>,
+}
+
+/// A property that is violated.
+struct Row {
+    model: String,
+    property: String,
+    /// Seconds until the check reports the violation.
+    check: f64,
+    /// The single search that does so first, if one is faster, and its seconds.
+    best: Option<(String, f64)>,
+}
+
+impl Row {
+    fn ratio(&self) -> f64 {
+        self.best.as_ref().map_or(1.0, |(_, seconds)| self.check / seconds)
+    }
+}
+
+fn main() {
+    let options = options();
+    let Some(corpus) = Corpus::load() else {
+        println!("The corpus is not there (set FABIUS_CORPUS): nothing to measure.");
+        return;
+    };
+    let mut rows = Vec::new();
+    for entry in corpus.entries.iter().filter(|entry| entry.syntax.ok) {
+        if !options.only.is_empty() && !options.only.iter().any(|word| entry.path.contains(word.as_str())) {
+            continue;
+        }
+        let model = corpus.file(entry);
+        for (property, (kind, check)) in violations(&model, &[], options.limit) {
+            let row = compare(&model, &entry.path, (property, &kind), check, options.limit);
+            println!("{}", render_row(&row));
+            rows.push(row);
+        }
+    }
+    let text = render(rows, options.limit);
+    println!("\n{text}");
+    if options.write {
+        let page = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("docs/benchmarks.md");
+        fabius_testkit::page::put(&page, "violations", &text).expect("docs/benchmarks.md can be written");
+    }
+}
+
+fn options() -> Options {
+    let mut options = Options { write: false, limit: 10.0, only: Vec::new() };
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        match argument.as_str() {
+            "--write" => options.write = true,
+            "--limit" => options.limit = arguments.next().and_then(|n| n.parse().ok()).unwrap_or(options.limit),
+            "--bench" => {}
+            word => options.only.push(word.to_owned()),
+        }
+    }
+    options
+}
+
+/// Compares the check with the single searches for a property that it found violated after `check` seconds.
+fn compare(model: &Path, name: &str, (property, kind): (String, &str), mut check: f64, limit: f64) -> Row {
+    let singles = if kind == "safety" { SAFETY } else { INFINITE };
+    let alone = |flags: &[&str], limit: f64| {
+        let flags = [&["--property", &property], flags].concat();
+        violations(model, &flags, limit).remove(&property).map(|(_, seconds)| seconds)
+    };
+    let mut best: Option<(&[&str], f64)> = None;
+    for &flags in singles {
+        let fastest = best.map_or(check, |(_, seconds)| seconds);
+        if let Some(seconds) = alone(flags, fastest).filter(|&seconds| seconds < fastest) {
+            best = Some((flags, seconds));
+        }
+    }
+    if let Some((flags, seconds)) = &mut best
+        && 2.0 * *seconds < check
+    {
+        for _ in 0..AGAIN {
+            let again = violations(model, &[], limit).remove(&property).map(|(_, seconds)| seconds);
+            check = check.min(again.unwrap_or(limit));
+            *seconds = seconds.min(alone(flags, limit).unwrap_or(limit));
+        }
+    }
+    let best = best.filter(|&(_, seconds)| seconds < check).map(|(flags, seconds)| (flags.join(" "), seconds));
+    Row { model: name.to_owned(), property, check, best }
+}
+
+/// The properties of a model that `fabius check` with these flags reports violated, each with its kind and the seconds until then.
+fn violations(model: &Path, flags: &[&str], limit: f64) -> BTreeMap<String, (String, f64)> {
+    let begun = Instant::now();
+    let mut check = Command::new(env!("CARGO_BIN_EXE_fabius"));
+    check.args(["check", "--no-schedule", "--events", "--timeout", &format!("{limit:.4}s")]).args(flags).arg(model);
+    check.env("FABIUS_CACHE", "off").stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = check.spawn().expect("fabius can be started");
+    let (mut seconds, mut found) = (BTreeMap::new(), BTreeMap::new());
+    let output = child.stdout.take().expect("the output is piped");
+    for line in BufReader::new(output).lines().map_while(Result::ok) {
+        let Ok(event) = serde_json::from_str::<Value>(&line) else { continue };
+        let told = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        match event["event"].as_str() {
+            Some("violation") => {
+                seconds.entry(told(&event["property"])).or_insert_with(|| begun.elapsed().as_secs_f64());
+            }
+            Some("property_done") if event["property"]["verdict"] == "violated" => {
+                let (property, kind) = (told(&event["property"]["name"]), told(&event["property"]["kind"]));
+                if let Some(&seconds) = seconds.get(&property) {
+                    found.insert(property, (kind, seconds));
+                }
+            }
+            _ => {}
+        }
+    }
+    child.wait().expect("fabius ends");
+    found
+}
+
+fn render_row(row: &Row) -> String {
+    let best =
+        row.best.as_ref().map_or("–".to_owned(), |(flags, seconds)| format!("{:.0} (`{flags}`)", seconds * 1e3));
+    format!("| {} | {} | {:.0} | {best} | {:.1} |", row.model, row.property, row.check * 1e3, row.ratio())
+}
+
+fn render(mut rows: Vec<Row>, limit: f64) -> String {
+    rows.sort_by(|a, b| b.ratio().total_cmp(&a.ratio()));
+    let models = rows.iter().map(|row| &row.model).collect::<std::collections::BTreeSet<_>>().len();
+    let mut text = format!(
+        "{} violated properties of {models} models, in checks that may take {limit} s. The check took as long as the best single search or \
+         less for {}; in the median {:.1} times as long, at the 95th percentile {:.1}, at worst {:.1}; more than {GOAL} times as long for {}.\n",
+        rows.len(),
+        rows.iter().filter(|row| row.best.is_none()).count(),
+        percentile(&rows, 50),
+        percentile(&rows, 5),
+        percentile(&rows, 0),
+        rows.iter().filter(|row| GOAL < row.ratio()).count(),
+    );
+    text.push_str("\nThose for which it took more than twice as long:\n\n");
+    text.push_str("| model | property | check, ms | best single search, ms | ratio |\n|---|---|--:|--:|--:|\n");
+    for row in rows.iter().filter(|row| 2.0 < row.ratio()) {
+        let _ = writeln!(text, "{}", render_row(row));
+    }
+    text
+}
+
+/// The ratio that this many of a hundred rows exceed; the rows are sorted, the greatest ratio first.
+fn percentile(rows: &[Row], exceeding: usize) -> f64 {
+    rows.get(rows.len() * exceeding / 100).map_or(1.0, Row::ratio)
+}
