@@ -73,8 +73,10 @@ pub(crate) struct DfsStack<M: Model, Data, Probe> {
     pub(crate) policy: TransientPolicy,
     /// Of what was listed last, as of the present successor.
     pub(crate) details: Details<M::Label, M::Fault>,
-    /// What comes next in the state on top, if it was listed already.
-    ahead: Option<Ahead<M, Probe>>,
+    /// What comes next in the state on top, if it was listed already, …
+    ahead: Option<Ahead<M::Cursor, Probe>>,
+    /// … and its details, written where they are kept ([`Model::list`]).
+    details_ahead: Details<M::Label, M::Fault>,
     /// Of the present successor, if it was listed ahead and is proposed to the position.
     proposed: Option<Probe>,
     /// The search did not go to the last successor.
@@ -82,13 +84,12 @@ pub(crate) struct DfsStack<M: Model, Data, Probe> {
 }
 
 /// Something listed before its turn.
-struct Ahead<M: Model, Probe> {
+struct Ahead<C, Probe> {
     listed: Listed,
-    details: Details<M::Label, M::Fault>,
     /// Of a successor to be looked up; then it is proposed to the position.
     probe: Option<Probe>,
     /// How far successors were listed before.
-    cursor: M::Cursor,
+    cursor: C,
 }
 
 /// A state on the stack.
@@ -153,6 +154,7 @@ impl<M: Model, Data, Probe: Copy> DfsStack<M, Data, Probe> {
             policy: TransientPolicy::SKIP_LOOKUP,
             details: Details::NONE,
             ahead: None,
+            details_ahead: Details::NONE,
             proposed: None,
             rejected: false,
         }
@@ -176,6 +178,7 @@ impl<M: Model, Data, Probe: Copy> DfsStack<M, Data, Probe> {
             policy,
             details: Details::NONE,
             ahead: None,
+            details_ahead: Details::NONE,
             proposed: None,
             rejected,
         }
@@ -207,6 +210,7 @@ impl<M: Model, Data, Probe: Copy> DfsStack<M, Data, Probe> {
             policy: self.policy,
             details: Details::NONE,
             ahead: None,
+            details_ahead: Details::NONE,
             proposed: None,
             rejected: true,
         };
@@ -288,7 +292,7 @@ impl<M: Model, Data, Probe: Copy> DfsStack<M, Data, Probe> {
         let frame = self.frames.last_mut()?;
         frame.listed = frame.listed.wrapping_add(1);
         if let Some(ahead) = self.ahead.take() {
-            (self.proposed, self.details) = (ahead.probe, ahead.details);
+            (self.proposed, self.details) = (ahead.probe, self.details_ahead);
             return Some(ahead.listed);
         }
         let (state, successor) = self.position.state_and_successor();
@@ -384,16 +388,15 @@ impl<M: Model, Data, Probe: Copy> DfsStack<M, Data, Probe> {
         let frame = self.frames.last_mut().expect("a state is on the stack");
         let (cursor, above) = (frame.cursor, frame.marks);
         let (state, successor) = self.position.state_and_successor();
-        let mut details = Details::NONE;
-        let listed = model.list(state, &mut frame.cursor, successor, &mut details);
+        let listed = model.list(state, &mut frame.cursor, successor, &mut self.details_ahead);
         let probe = match listed {
             Listed::Successor { transient: false, marks, .. } => {
-                self.position.propose_touched(details.touched);
+                self.position.propose_touched(self.details_ahead.touched);
                 Some(set.probe(&mut self.position, Class::Ordinary, above.with(marks)))
             }
             _ => None,
         };
-        self.ahead = Some(Ahead { listed, details, probe, cursor });
+        self.ahead = Some(Ahead { listed, probe, cursor });
     }
 
     /// Turns back to the successor that was looked up, where something was listed ahead.

@@ -117,7 +117,7 @@ impl Found {
         Move {
             pid: self.rest as u8,
             edge: EdgeId(self.edges as u32),
-            partner: (partner != NONE).then(|| ((self.rest >> PARTNER_SHIFT) as u8, EdgeId(partner))),
+            partner: (partner != NONE).then_some(((self.rest >> PARTNER_SHIFT) as u8, EdgeId(partner))),
         }
     }
 

@@ -128,7 +128,7 @@ impl Lines {
         let product = u128::from(hash) * u128::from(self.count);
         let (upper, lower) = ((product >> 64) as u64, product as u64);
         // There are from 1 to 63 bits, so this is the product without them, which a shift of 128 bits would take longer for.
-        let line = upper << (64 - self.bits & 63) | lower >> (self.bits & 63);
+        let line = upper << ((64 - self.bits) & 63) | lower >> (self.bits & 63);
         (line as usize, (lower & self.mask) >> (self.log & 63))
     }
 
