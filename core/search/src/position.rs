@@ -177,7 +177,7 @@ impl Position {
         }
         debug_assert_eq!(
             self.log.len() - self.log_before,
-            state.iter().zip(&self.successor).filter(|(old, new)| old != new).count(),
+            count_differing(state, &self.successor),
             "words that were not touched are as before"
         );
     }
@@ -423,6 +423,13 @@ impl Position {
         self.memo = self.visible * self.memo_per_word;
         self.cells.resize(self.memo + words, 0);
     }
+}
+
+/// In how many words two states of the same length differ.
+fn count_differing(state: &[u32], successor: &[u32]) -> usize {
+    let ((old, old_rest), (new, new_rest)) = (state.as_chunks::<CHUNK>(), successor.as_chunks::<CHUNK>());
+    let whole: u32 = old.iter().zip(new).map(|(old, new)| differing(old, new).count_ones()).sum();
+    whole as usize + old_rest.iter().zip(new_rest).filter(|(old, new)| old != new).count()
 }
 
 /// Logs what the cells from `first` on held whose bits are set.

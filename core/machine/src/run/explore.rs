@@ -177,6 +177,8 @@ impl<'m> Interpreter<'m> {
     /// Tries an edge that takes instructions and whose test holds, and moves the cursor.
     #[inline(always)]
     fn attempt(&mut self, cursor: &mut Cursor, edge: &'m EdgeCode) -> Option<Found> {
+        // A run that ends while it creates a process leaves that one seated.
+        let pid = self.pid;
         self.found = cursor.has(Cursor::FOUND);
         self.prepare();
         self.ordinal = cursor.seat.ordinal;
@@ -187,15 +189,15 @@ impl<'m> Interpreter<'m> {
             cursor.escape = edge.escape;
             cursor.flags |= Cursor::FOUND | Cursor::MOVED;
             self.reached[id as usize] = 1;
-            let transient = self.hand_over(self.pid, edge);
-            return Some(Found::successor(label(self.pid, id, None), transient, self.assertion_failed));
+            let transient = self.hand_over(pid, edge);
+            return Some(Found::successor(label(pid, id, None), transient, self.assertion_failed));
         }
         if outcome == Outcome::Blocked {
             Self::go_past(cursor, edge);
             self.restart();
             return None;
         }
-        self.attempt_further(outcome, cursor, edge)
+        self.attempt_further(outcome, pid, cursor, edge)
     }
 
     /// Moves the cursor to the edge behind one that was tried; returns the number of that one.
@@ -209,8 +211,14 @@ impl<'m> Interpreter<'m> {
 
     /// As [`Self::attempt`], once instructions ended with a fault or an offer, or in a process that is declared deterministic.
     #[inline(never)]
-    fn attempt_further(&mut self, outcome: Outcome, cursor: &mut Cursor, edge: &'m EdgeCode) -> Option<Found> {
-        let (pid, id) = (self.pid, cursor.edge);
+    fn attempt_further(
+        &mut self,
+        outcome: Outcome,
+        pid: u32,
+        cursor: &mut Cursor,
+        edge: &'m EdgeCode,
+    ) -> Option<Found> {
+        let id = cursor.edge;
         let found_before = cursor.has(Cursor::FOUND) && cursor.seat.ordinal == 0;
         let trial = if outcome == Outcome::Done && self.later.is_none() {
             self.arrive(edge);
