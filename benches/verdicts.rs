@@ -11,6 +11,7 @@
 
 use fabius_needs::spin::{Compiler, Spin};
 use fabius_testkit::corpus::Corpus;
+use fabius_testkit::measure::Options;
 use serde_json::Value;
 use std::fmt::Write as _;
 use std::os::unix::process::ExitStatusExt;
@@ -18,6 +19,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use wait4::Wait4;
 
+/// CPU seconds that each search may take, if nothing else is said.
+const LIMIT: f64 = 60.0;
 /// The memory that each program may take, in KiB.
 const MEMORY_KIB: u64 = 8 << 20;
 /// CPU seconds for `spin -a`, and for a compiler.
@@ -50,12 +53,6 @@ struct Row {
     verdicts: Needed,
 }
 
-struct Options {
-    write: bool,
-    limit: u32,
-    only: Vec<String>,
-}
-
 /// A question to Spin: what the verifier is compiled with, and called with.
 struct Question {
     compile: Vec<&'static str>,
@@ -63,43 +60,30 @@ struct Question {
 }
 
 fn main() {
-    let options = options();
+    let options = Options::read(1);
+    let limit = options.limit.unwrap_or(LIMIT) as u32;
     let Some(corpus) = Corpus::load() else {
         println!("The corpus is not there (set FABIUS_CORPUS): nothing to measure.");
         return;
     };
     let mut rows = Vec::new();
     for entry in corpus.entries.iter().filter(|entry| entry.syntax.ok) {
-        if !options.only.is_empty() && !options.only.iter().any(|word| entry.path.contains(word.as_str())) {
+        if !options.wants(&entry.path) {
             continue;
         }
         let model = corpus.file(entry);
-        let Some(([fabius, verdicts], asked)) = fabius(&model, options.limit) else { continue };
-        let Some(spin) = spin_best(&model, &asked, options.limit) else { continue };
+        let Some(([fabius, verdicts], asked)) = fabius(&model, limit) else { continue };
+        let Some(spin) = spin_best(&model, &asked, limit) else { continue };
         let row = Row { model: entry.path.clone(), properties: asked.len(), spin, fabius, verdicts };
         println!("{}", render_row(&row));
         rows.push(row);
     }
-    let text = render(&rows, options.limit);
+    let text = render(&rows, limit);
     println!("\n{text}");
     if options.write {
         let page = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("docs/benchmarks.md");
         fabius_testkit::page::put(&page, "verdicts", &text).expect("docs/benchmarks.md can be written");
     }
-}
-
-fn options() -> Options {
-    let mut options = Options { write: false, limit: 60, only: Vec::new() };
-    let mut arguments = std::env::args().skip(1);
-    while let Some(argument) = arguments.next() {
-        match argument.as_str() {
-            "--write" => options.write = true,
-            "--limit" => options.limit = arguments.next().and_then(|n| n.parse().ok()).unwrap_or(60),
-            "--bench" => {}
-            word => options.only.push(word.to_owned()),
-        }
-    }
-    options
 }
 
 /// How a program ended.

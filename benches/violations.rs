@@ -8,6 +8,7 @@
 //! `-- --write` writes `docs/benchmarks.md`; `-- --limit N` changes the seconds that a check may take; other words select models.
 
 use fabius_testkit::corpus::Corpus;
+use fabius_testkit::measure::Options;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -16,6 +17,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
+/// Seconds that a check may take, if nothing else is said.
+const LIMIT: f64 = 10.0;
 /// The goal: no violation is found later than after this many times what the best single search takes.
 const GOAL: f64 = 3.0;
 /// Whatever is twice as slow as the best is measured again, this many times.
@@ -32,12 +35,6 @@ const INFINITE: &[&[&str]] = &[
     &["--cycles", "dfs-fifo", "--threads", "1"],
     &["--cycles", "map", "--delay", "auto"],
 ];
-
-struct Options {
-    write: bool,
-    limit: f64,
-    only: Vec<String>,
-}
 
 /// A property that is violated.
 struct Row {
@@ -64,43 +61,30 @@ impl Row {
 }
 
 fn main() {
-    let options = options();
+    let options = Options::read(1);
+    let limit = options.limit.unwrap_or(LIMIT);
     let Some(corpus) = Corpus::load() else {
         println!("The corpus is not there (set FABIUS_CORPUS): nothing to measure.");
         return;
     };
     let mut rows = Vec::new();
     for entry in corpus.entries.iter().filter(|entry| entry.syntax.ok) {
-        if !options.only.is_empty() && !options.only.iter().any(|word| entry.path.contains(word.as_str())) {
+        if !options.wants(&entry.path) {
             continue;
         }
         let model = corpus.file(entry);
-        for (property, (kind, check)) in violations(&model, &[], options.limit) {
-            let row = compare(&model, &entry.path, (property, &kind), check, options.limit);
+        for (property, (kind, check)) in violations(&model, &[], limit) {
+            let row = compare(&model, &entry.path, (property, &kind), check, limit);
             println!("{}", render_row(&row));
             rows.push(row);
         }
     }
-    let text = render(rows, options.limit);
+    let text = render(rows, limit);
     println!("\n{text}");
     if options.write {
         let page = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("docs/benchmarks.md");
         fabius_testkit::page::put(&page, "violations", &text).expect("docs/benchmarks.md can be written");
     }
-}
-
-fn options() -> Options {
-    let mut options = Options { write: false, limit: 10.0, only: Vec::new() };
-    let mut arguments = std::env::args().skip(1);
-    while let Some(argument) = arguments.next() {
-        match argument.as_str() {
-            "--write" => options.write = true,
-            "--limit" => options.limit = arguments.next().and_then(|n| n.parse().ok()).unwrap_or(options.limit),
-            "--bench" => {}
-            word => options.only.push(word.to_owned()),
-        }
-    }
-    options
 }
 
 /// Compares the check with the single searches for a property that it found violated.

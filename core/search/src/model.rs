@@ -53,9 +53,9 @@ pub trait Model {
         successor: &mut Vec<u32>,
     ) -> Next<Self::Label, Self::Fault>;
 
-    /// As [`Model::next`], told in parts: what a search asks for each transition is returned, in one register, and the rest is written to
-    /// where it is kept. For searches that hold many successors at once, and a model that takes less time to list one than to copy what
-    /// [`Model::next`] returns.
+    /// As [`Model::next`], told in parts: what a search asks of each transition is returned, in one register, and the rest is written to
+    /// where it is kept. What [`Model::next`] returns is copied as a whole right after it was written field by field, for which processors
+    /// wait.
     #[inline]
     fn list(
         &mut self,

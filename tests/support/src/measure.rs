@@ -29,12 +29,14 @@ pub const BIG_MODELS: &[&str] = &[
 ];
 
 /// The flags that benchmarks of models share.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Options {
     /// `--write`: the tables go into the page.
     pub write: bool,
     /// `--runs N`: the number of runs.
     pub runs: u32,
+    /// `--limit N`: seconds that something may take.
+    pub limit: Option<f64>,
     /// Other words: parts of names of models; none stands for all models.
     pub only: Vec<String>,
 }
@@ -46,11 +48,12 @@ impl Options {
     }
 
     fn of(mut arguments: impl Iterator<Item = String>, runs: u32) -> Self {
-        let mut options = Self { write: false, runs, only: Vec::new() };
+        let mut options = Self { write: false, runs, limit: None, only: Vec::new() };
         while let Some(argument) = arguments.next() {
             match argument.as_str() {
                 "--write" => options.write = true,
                 "--runs" => options.runs = arguments.next().and_then(|number| number.parse().ok()).unwrap_or(runs),
+                "--limit" => options.limit = arguments.next().and_then(|number| number.parse().ok()),
                 "--bench" => {}
                 word => options.only.push(word.to_owned()),
             }

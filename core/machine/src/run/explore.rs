@@ -34,6 +34,22 @@ enum AfterTrials {
     Over(Ending),
 }
 
+impl Cursor {
+    /// Moves past an edge of this number, which was tried.
+    #[inline(always)]
+    fn go_past(&mut self, id: u32, edge: &EdgeCode) {
+        self.seat = Seat::START;
+        self.edge = if edge.has(EdgeCode::LAST) { NONE } else { id + 1 };
+    }
+
+    /// Notes that an edge was executable.
+    #[inline(always)]
+    fn note_executable(&mut self, edge: &EdgeCode) {
+        self.escape = edge.escape;
+        self.flags |= Self::FOUND | Self::MOVED;
+    }
+}
+
 impl<'m> Interpreter<'m> {
     /// Writes the next successor.
     pub(crate) fn next(&mut self, cursor: &mut Cursor) -> Found {
@@ -78,11 +94,9 @@ impl<'m> Interpreter<'m> {
                 self.apply(edge.effect);
                 self.arrive(edge);
                 cursor.edge = next;
-                cursor.escape = edge.escape;
-                cursor.flags |= Cursor::FOUND | Cursor::MOVED;
-                self.reached[id as usize] = 1;
-                let transient = self.hand_over(self.pid, edge);
-                return Found::successor(label(self.pid, id, None), transient, false);
+                cursor.note_executable(edge);
+                self.assertion_failed = false;
+                return self.complete(self.pid, id, edge, None);
             }
             if cursor.pid > 0 && !cursor.has(Cursor::HELD) {
                 cursor.go_to_process(cursor.pid - 1);
@@ -185,28 +199,17 @@ impl<'m> Interpreter<'m> {
         let outcome = self.run(edge.start);
         if outcome == Outcome::Done && self.later.is_none() && !edge.has(EdgeCode::DETERMINISTIC) {
             self.arrive(edge);
-            let id = Self::go_past(cursor, edge);
-            cursor.escape = edge.escape;
-            cursor.flags |= Cursor::FOUND | Cursor::MOVED;
-            self.reached[id as usize] = 1;
-            let transient = self.hand_over(pid, edge);
-            return Some(Found::successor(label(pid, id, None), transient, self.assertion_failed));
+            let id = cursor.edge;
+            cursor.go_past(id, edge);
+            cursor.note_executable(edge);
+            return Some(self.complete(pid, id, edge, None));
         }
         if outcome == Outcome::Blocked {
-            Self::go_past(cursor, edge);
+            cursor.go_past(cursor.edge, edge);
             self.restart();
             return None;
         }
         self.attempt_further(outcome, pid, cursor, edge)
-    }
-
-    /// Moves the cursor to the edge behind one that was tried; returns the number of that one.
-    #[inline(always)]
-    fn go_past(cursor: &mut Cursor, edge: &EdgeCode) -> u32 {
-        let id = cursor.edge;
-        cursor.seat = Seat::START;
-        cursor.edge = if edge.has(EdgeCode::LAST) { NONE } else { id + 1 };
-        id
     }
 
     /// As [`Self::attempt`], once instructions ended with a fault or an offer, or in a process that is declared deterministic.
@@ -227,7 +230,7 @@ impl<'m> Interpreter<'m> {
             self.try_further(outcome, edge, &mut cursor.seat)
         };
         if cursor.seat.ordinal == 0 || trial == Trial::Blocked {
-            Self::go_past(cursor, edge);
+            cursor.go_past(id, edge);
         }
         let (partner, is_fault) = match trial {
             Trial::Blocked => {
@@ -237,12 +240,9 @@ impl<'m> Interpreter<'m> {
             Trial::Taken { partner } => (partner, false),
             Trial::Fault { partner } => (partner, true),
         };
-        cursor.escape = edge.escape;
-        cursor.flags |= Cursor::FOUND | Cursor::MOVED;
-        self.reached[id as usize] = 1;
+        cursor.note_executable(edge);
         if found_before && edge.has(EdgeCode::DETERMINISTIC) {
-            cursor.seat = Seat::START;
-            cursor.edge = if edge.has(EdgeCode::LAST) { NONE } else { id + 1 };
+            cursor.go_past(id, edge);
             return Some(self.broken(pid, id, partner, Fault::NotDeterministic));
         }
         Some(if is_fault {
@@ -259,6 +259,7 @@ impl<'m> Interpreter<'m> {
         Found::broken(label(pid, edge, partner))
     }
 
+    #[inline(always)]
     fn mark(&mut self, edge: u32, partner: Option<(u32, u32)>) {
         self.reached[edge as usize] = 1;
         if let Some((_, edge)) = partner {
@@ -266,13 +267,22 @@ impl<'m> Interpreter<'m> {
         }
     }
 
+    /// The successor is written, but for its first word.
+    #[inline(always)]
     fn complete(&mut self, pid: u32, id: u32, edge: &EdgeCode, partner: Option<(u32, u32)>) -> Found {
         self.mark(id, partner);
         let transient = match partner {
             Some((partner, id)) => self.hand_over(partner, &self.code.edges[id as usize]),
             None => self.hand_over(pid, edge),
         };
-        Found::successor(label(pid, id, partner), transient, self.assertion_failed)
+        self.successor(label(pid, id, partner), transient)
+    }
+
+    /// A successor that is written, by a transition.
+    #[inline(always)]
+    pub(super) fn successor(&mut self, label: Move, transient: bool) -> Found {
+        self.scratch.touched = self.memory.touched;
+        Found::successor(label, transient, self.assertion_failed)
     }
 
     /// Says in the first word who holds control and who moved last; whether somebody holds control.
@@ -287,7 +297,6 @@ impl<'m> Interpreter<'m> {
             head = head & !LAST_MASK | mover << LAST_SHIFT;
         }
         self.memory.set(0, head);
-        self.scratch.touched = self.memory.touched;
         transient
     }
 

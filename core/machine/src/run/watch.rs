@@ -55,8 +55,7 @@ impl<'m> Interpreter<'m> {
             }
             let turn = if edge.has(EdgeCode::ATOMIC) { TURN } else { 0 };
             self.memory.set(0, self.memory.get(0) & !(TURN | STUTTERED) | turn);
-            self.scratch.touched = self.memory.touched;
-            return Found::successor(label, true, self.assertion_failed);
+            return self.successor(label, true);
         }
         Found::done(if cursor.has(Cursor::MOVED) { Ending::Moves } else { Ending::ValidEnd })
     }

@@ -13,7 +13,7 @@ use crate::sync::{AtomicU32, AtomicU64, OnceLock};
 use std::sync::atomic::Ordering;
 
 /// Odd, with bits that look random.
-const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
+pub(super) const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 /// Slots of the smallest index.
 const SLOTS_MIN: usize = 16;
 /// Below this many slots at most half of them are in use, so that few are looked at; above, three quarters.

@@ -13,6 +13,7 @@ pub(crate) mod layout;
 mod long;
 pub(crate) mod pages;
 pub(crate) mod quotient;
+mod recent;
 pub(crate) mod shape;
 pub(crate) mod snapshot;
 mod table;

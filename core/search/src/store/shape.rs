@@ -12,6 +12,7 @@
 use super::dictionary::Dictionary;
 use super::layout::Layout;
 use super::long::{LongTree, Marked};
+use super::recent::Recent;
 use crate::position::{Changed, Position};
 
 /// No node.
@@ -73,57 +74,8 @@ pub struct Scratch {
     names: Vec<u32>,
     /// Nodes of a long state to be named anew.
     marked: Marked,
+    /// Names that inner nodes gave lately.
     recent: Recent,
-}
-
-/// Names that were found lately: neighbouring states have the same pairs, and a large dictionary takes two accesses to memory, one
-/// after the other.
-#[derive(Debug, Default)]
-struct Recent {
-    /// States of this many words have them.
-    length: usize,
-    /// By a hash of node and content; none until they are needed.
-    found: Vec<RecentName>,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct RecentName {
-    content: u64,
-    node: u32,
-    name: u32,
-}
-
-impl Recent {
-    /// A dictionary of this many names is large.
-    const LARGE: usize = 1 << 15;
-    const BITS: u32 = 12;
-
-    /// The name that an inner node of a shape gives to a content, a new one if it has none yet; `None` if there is no room.
-    #[inline]
-    fn name(&mut self, shape: &Shape, number: usize, content: u64) -> Option<u32> {
-        let dictionary = &shape.nodes[number].dictionary;
-        if dictionary.len() < Self::LARGE || !self.is_for(shape.length) {
-            return dictionary.name(content);
-        }
-        let hash = (content ^ number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let place = &mut self.found[(hash >> (64 - Self::BITS)) as usize];
-        if place.content == content && place.node == number as u32 {
-            return Some(place.name);
-        }
-        let name = dictionary.name(content)?;
-        *place = RecentName { content, node: number as u32, name };
-        Some(name)
-    }
-
-    /// Whether it is for states of this many words. The first who ask have it.
-    #[inline]
-    fn is_for(&mut self, length: usize) -> bool {
-        if self.found.is_empty() {
-            self.length = length;
-            self.found = vec![RecentName { content: 0, node: NONE, name: 0 }; 1 << Self::BITS];
-        }
-        self.length == length
-    }
 }
 
 impl Scratch {
@@ -251,7 +203,7 @@ impl Shape {
                 let node = &self.nodes[number];
                 let name = |child: u32| position.memo(self.nodes[child as usize].cell);
                 let content = pair(name(node.children.0), name(node.children.1));
-                let name = recent.name(self, number, content).ok_or(Unfit::Room(number))?;
+                let name = recent.name(self.length, (number, &node.dictionary), content).ok_or(Unfit::Room(number))?;
                 update.rename(node, name, position, dirty);
             }
         }
