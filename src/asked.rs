@@ -20,7 +20,7 @@ pub fn limits(states_max: Option<u64>, max_memory: Option<u64>) -> Limits {
 pub fn until_stopped<T: Send + 'static>(
     cancel: &Cancel,
     loaded: Loaded,
-    ask: impl FnOnce(&Loaded, &Cancel, &dyn Fn() -> Duration) -> T + Send + 'static,
+    ask: impl FnOnce(&Loaded, &Cancel, &(dyn Fn() -> Duration + Sync)) -> T + Send + 'static,
 ) -> Result<(Loaded, T), u8> {
     let asked = cancel.clone();
     let answered = fabius_supervise::run(cancel, &Voice::default(), 1, move |result| {

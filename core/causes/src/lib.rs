@@ -55,7 +55,7 @@ pub struct CausesContext<'a> {
     /// Whoever raises this ends it.
     pub cancel: &'a Cancel,
     /// Time since some moment before.
-    pub now: &'a dyn Fn() -> Duration,
+    pub now: &'a (dyn Fn() -> Duration + Sync),
     /// Is told how many causes were found so far, and with how many searches.
     pub observe: &'a mut dyn FnMut(usize, u64),
 }

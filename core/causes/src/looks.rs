@@ -37,7 +37,7 @@ pub(crate) struct LooksLimits {
 /// Ends a search when its time is over.
 struct Deadline<'a> {
     until: Option<Duration>,
-    now: &'a dyn Fn() -> Duration,
+    now: &'a (dyn Fn() -> Duration + Sync),
 }
 
 impl Observer<Move, Fault> for Deadline<'_> {
@@ -139,7 +139,7 @@ impl<'a> Looks<'a> {
     }
 
     /// A run that violates the property and executes no other statements than those that are allowed.
-    pub(crate) fn look(&mut self, allowed: &Allowed<'_>, now: &dyn Fn() -> Duration) -> Looked {
+    pub(crate) fn look(&mut self, allowed: &Allowed<'_>, now: &(dyn Fn() -> Duration + Sync)) -> Looked {
         let mut observer = Deadline { until: self.limits.until, now };
         let mut limits = Limits { depth_max: None, ..self.limits.limits };
         if matches!(allowed, Allowed::Only(_)) {
@@ -183,7 +183,7 @@ impl<'a> Looks<'a> {
     }
 
     /// Whether the time is over.
-    pub(crate) fn is_late(&self, now: &dyn Fn() -> Duration) -> bool {
+    pub(crate) fn is_late(&self, now: &(dyn Fn() -> Duration + Sync)) -> bool {
         self.limits.until.is_some_and(|until| until <= now())
     }
 

@@ -12,6 +12,7 @@ use fabius_testkit::parallel;
 use fabius_testkit::product::{Cycle, Product};
 use fabius_witness::{Ending, State, moves, settled};
 use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 /// Random models.
@@ -282,11 +283,8 @@ fn a_limit_on_causes_or_states_is_told() {
 #[test]
 fn the_properties_share_the_time() {
     let loaded = loaded("byte x; active proctype P() { do :: x++ :: progress: x = 0 od }\nltl p { [] (x < 300) }");
-    let clock = std::cell::Cell::new(0);
-    let now = || {
-        clock.set(clock.get() + 1);
-        Duration::from_millis(clock.get())
-    };
+    let clock = AtomicU64::new(1);
+    let now = || Duration::from_millis(clock.fetch_add(1, Ordering::Relaxed));
     let until = Some(Duration::from_millis(6));
     let request = CausesRequest { settings: Settings { until, ..Settings::default() }, causes_max: 5 };
     let (cancel, mut observe) = (Cancel::new(), |_, _| {});

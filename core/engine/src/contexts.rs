@@ -91,7 +91,7 @@ pub fn contexts(
     request: &ContextsRequest,
     load: &mut LoadWith<'_>,
     cancel: &Cancel,
-    now: &dyn Fn() -> Duration,
+    now: &(dyn Fn() -> Duration + Sync),
 ) -> Result<ContextsReport, NotJudged> {
     // A model in which nothing runs has no program.
     let empty = load(&[]).map_err(NotJudged::Stopped)?;
@@ -125,7 +125,7 @@ fn judge(
     limits: Limits,
     statements: Vec<String>,
     cancel: &Cancel,
-    now: &dyn Fn() -> Duration,
+    now: &(dyn Fn() -> Duration + Sync),
 ) -> Result<ContextReport, NotJudged> {
     let settings = Settings { properties: vec![SAFETY.to_owned()], schedule: false, limits, ..Settings::default() };
     let mut context = CheckContext { cancel, now, observe: &mut |_| {}, controls: None };

@@ -1,11 +1,9 @@
 //! The searches in the order of depth: for violations of safety, and for infinite runs.
 
 use crate::liveness::prepare;
-use crate::reachable::shortest;
-use crate::shortest::add_shortest;
 use crate::task::{Checked, Job, measured};
+use crate::unconfirmed::{Runs, Unconfirmed, keyed};
 use fabius_checkpoint::{CheckpointKey, Checkpointing, no_checkpoint};
-use fabius_counterexample::Found;
 use fabius_observe::{CheckContext, EngineObserver, Goal};
 use fabius_search::depth_bounded::{DepthSettings, depth_bounded, depth_bounded_cycles};
 use fabius_search::{self as search, StopAt};
@@ -14,7 +12,7 @@ use fabius_task::report::PropertyReport;
 use fabius_task::settings::DepthBounding;
 use fabius_verdict as verdict;
 
-/// Searches runs of ever more steps, and confirms what was found.
+/// Searches runs of ever more steps.
 pub(crate) fn check(job: Job<'_>, depth: &DepthBounding, context: &mut CheckContext<'_>) -> Checked {
     let Job { planned, settings, .. } = job;
     let task = job.task();
@@ -40,31 +38,26 @@ pub(crate) fn check(job: Job<'_>, depth: &DepthBounding, context: &mut CheckCont
         PropertyReport { search: "depth-bounded", ..measured(planned, &found, seconds) },
         verdict::by_depth(&found, settings),
     );
-    for (violation, key) in found.violations.iter().zip(keys) {
-        let found = Found::new(violation.kind.into(), violation.path.clone(), job.watch());
-        let found = Found { count: violation.count, ..found };
-        let either = shortest(&task, &mut machine, found, key, checked.report.transitions, context);
-        checked.confirm_either(job, either, context);
-    }
+    let runs = keyed(found.violations, keys, job.watch());
     checked.note_executed(&machine);
+    checked.unconfirmed = Unconfirmed::finite(settings, machine, runs, None);
     checked
 }
 
-/// Looks for infinite runs that violate a property among the states within ever more steps, and confirms what was found.
+/// Looks for infinite runs that violate a property among the states within ever more steps.
 pub(crate) fn check_cycles(job: Job<'_>, depth: &DepthBounding, context: &mut CheckContext<'_>) -> Checked {
     let Job { loaded, planned, settings, .. } = job;
     let (query, mut machine) = match prepare(job, CycleSearch::Components) {
         Ok(prepared) => prepared,
         Err(checked) => return *checked,
     };
-    let job = job.over(&query.program);
-    let task = job.task();
+    let task = job.over(&query.program).task();
     let began = (context.now)();
     let mut engine_observer = EngineObserver::new(&task, context, Goal::Violation, machine.places(), None);
     let cancel = engine_observer.context.cancel.clone();
     let search_settings = search::Settings { limits: settings.limits, stop_at: StopAt::First, cancel };
     let bounds = DepthSettings { increment: depth.increment, cut_off: depth.cut_off, ..DepthSettings::default() };
-    let kept = kept("depth-bounded-scc", job, depth).cutting(machine.cut_runs());
+    let kept = kept("depth-bounded-scc", job.over(&query.program), depth).cutting(machine.cut_runs());
     let found = kept.run(|checkpoint| {
         depth_bounded_cycles(&mut machine, &mut engine_observer, &search_settings, &bounds, query.goal, checkpoint)
     });
@@ -79,10 +72,9 @@ pub(crate) fn check_cycles(job: Job<'_>, depth: &DepthBounding, context: &mut Ch
         ..Checked::of(report, verdict::cycles_by_depth(&query, &found))
     };
     checked.qualify(machine.cut_runs(), &query.program, &loaded.map);
-    if let Some(found) = found.into_first() {
-        add_shortest(job, &query, &mut machine, found, context, &mut checked);
-    }
     checked.note_executed(&machine);
+    let found = found.into_first().map(|run| Runs::Infinite { query, run, by_delays: false });
+    checked.unconfirmed = found.map(|runs| Box::new(Unconfirmed::new(settings, machine, runs)));
     checked
 }
 

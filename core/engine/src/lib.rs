@@ -3,8 +3,8 @@
 //! [`load`] reads the text, [`check`] plans, searches, has every counterexample confirmed by the
 //! reference interpreter, and returns an [`Outcome`]. What happens meanwhile is told as [`Event`]s.
 //!
-//! Nothing in here reads a file or a clock, prints, or starts a thread: text comes through a
-//! function, time and cancellation through [`CheckContext`].
+//! Nothing in here reads a file or a clock, or prints: text comes through a function, time and cancellation through
+//! [`CheckContext`]. Threads are started where the settings allow more than one.
 
 pub mod contexts;
 
@@ -30,6 +30,7 @@ mod shortest;
 pub mod sweep;
 mod task;
 mod together;
+mod unconfirmed;
 mod vacuity;
 mod visit_first;
 

@@ -3,8 +3,8 @@
 use crate::endless_atomic;
 use crate::prune::bounded;
 use crate::reachable::audited;
-use crate::shortest::add_shortest;
 use crate::task::{Checked, Job, measured, refused};
+use crate::unconfirmed::{Runs, Unconfirmed};
 use fabius_audit::{Auditable, Audited};
 use fabius_model::reduction::{self, Preserve, Reduced, Trials, Trying, WhyNot};
 use fabius_model::{Places, SearchedMachine};
@@ -38,21 +38,20 @@ fn word(search: CycleSearch, threads: usize) -> &'static str {
 
 pub(crate) type CycleFound = CycleOutcome<Move, Fault>;
 
-/// Looks for infinite runs that violate a property, and confirms what was found.
+/// Looks for infinite runs that violate a property.
 pub(crate) fn check(
     job: Job<'_>,
     search: CycleSearch,
     threads: ThreadCount,
     context: &mut CheckContext<'_>,
 ) -> Checked {
-    let Searched { query, mut machine, outcome, mut checked } =
+    let Searched { query, machine, outcome, mut checked } =
         match searched(job, &job.planned.name, search, threads, context) {
             Ok(searched) => searched,
             Err(checked) => return *checked,
         };
-    if let Some(found) = outcome.into_first() {
-        add_shortest(job.over(&query.program), &query, &mut machine, found, context, &mut checked);
-    }
+    let found = outcome.into_first().map(|run| Runs::Infinite { query, run, by_delays: false });
+    checked.unconfirmed = found.map(|runs| Box::new(Unconfirmed::new(job.settings, machine, runs)));
     checked
 }
 

@@ -1,7 +1,7 @@
 //! From a loaded model to its report: plan, searches for all properties (see `portfolio`), one verdict.
 
 use crate::outcome::{Outcome, conclude, faulty, report};
-use crate::portfolio::{Open, Portfolio};
+use crate::portfolio::{self, Open};
 use crate::{prune, vacuity};
 use fabius_analysis::starvation;
 use fabius_base::{Code, Finding};
@@ -87,7 +87,7 @@ fn check_all(
         open.push(Open::new(planned, choice));
     }
     let mut marks = None;
-    let (decided, executed) = Portfolio::new(loaded, program, settings, open).decide(context);
+    let (decided, executed) = portfolio::decide(loaded, program, settings, open, context);
     outcome.executed = Some(executed);
     for found in decided {
         outcome.counterexamples.extend(found.counterexamples);

@@ -1,10 +1,11 @@
 //! The search for violations of safety: failed assertions, invalid end states, evaluation errors.
 
 use crate::prune::bounded;
-use crate::reachable::{Explored, How, shortest};
+use crate::reachable::{Explored, How};
 use crate::reducing::{self, ReducedSearch};
 use crate::resumable;
 use crate::task::{Checked, Job, measured};
+use crate::unconfirmed::Unconfirmed;
 use crate::visit_first::preferring;
 use fabius_analysis::{dead_code, marks};
 use fabius_base::Finding;
@@ -22,7 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Only the first few runs are made easier to read; that takes time.
 const CALMED_RUNS_MAX: usize = 5;
 
-/// Searches the reachable states, and confirms what was found.
+/// Searches the reachable states.
 pub(crate) fn check(job: Job<'_>, how: How, context: &mut CheckContext<'_>) -> Checked {
     check_by(job, how, context, |machine, context| {
         Ok(reducing::explore(&job.task(), machine, how, job.stop_at(), context))
@@ -58,7 +59,7 @@ fn noting(save: Arc<Save>, is_saved: Arc<AtomicBool>) -> Arc<Save> {
     })
 }
 
-/// Searches the reachable states by `explore`, and confirms what was found.
+/// Searches the reachable states by `explore`.
 fn check_by(
     job: Job<'_>,
     how: How,
@@ -106,17 +107,15 @@ fn check_by(
     // A store that is not exact may have left out what is nearer.
     let is_whole = outcome.exactness.is_exact() && !machine.is_bounded();
     let first_is_shortest = how.order == Order::BreadthFirst && is_whole;
-    for (index, (violation, &key)) in outcome.violations.iter().zip(&explored.keys).enumerate() {
-        let found = Found {
-            shorter: if first_is_shortest { Shorter::None } else { Shorter::NotAsked },
-            as_found: how.order == Order::DepthFirst || CALMED_RUNS_MAX <= index,
-            count: violation.count,
-            ..Found::new(violation.kind.into(), violation.path.clone(), job.watch())
-        };
-        let either = shortest(&task, &mut machine, found, key, checked.report.transitions, context);
-        checked.confirm_either(job, either, context);
-    }
+    let found = explored.outcome.violations.into_iter().enumerate().map(|(index, violation)| Found {
+        shorter: if first_is_shortest { Shorter::None } else { Shorter::NotAsked },
+        as_found: how.order == Order::DepthFirst || CALMED_RUNS_MAX <= index,
+        count: violation.count,
+        ..Found::new(violation.kind.into(), violation.path, job.watch())
+    });
+    let runs: Vec<(Found, u64)> = found.zip(explored.keys).collect();
     checked.note_executed(&machine);
+    checked.unconfirmed = Unconfirmed::finite(settings, machine, runs, None);
     checked
 }
 

@@ -1,6 +1,7 @@
 //! What every kind of check is given, and what it leaves behind.
 
 use crate::executed::Executed;
+use crate::unconfirmed::Unconfirmed;
 use fabius_analysis::Marks;
 use fabius_audit::Audited;
 use fabius_base::{Code, Finding, SourceMap};
@@ -88,6 +89,8 @@ pub(crate) struct Checked {
     /// The statements that the search executed: not necessarily all of them.
     pub executed: Executed,
     pub failure: Option<String>,
+    /// What the search found, until that is confirmed.
+    pub unconfirmed: Option<Box<Unconfirmed>>,
 }
 
 impl Checked {
@@ -101,6 +104,7 @@ impl Checked {
             marks: None,
             executed: Executed::default(),
             failure: None,
+            unconfirmed: None,
         }
     }
 

@@ -41,7 +41,7 @@ impl Counted {
         loaded: &Loaded,
         request: &ExecutionsRequest,
         cancel: &Cancel,
-        now: &dyn Fn() -> Duration,
+        now: &(dyn Fn() -> Duration + Sync),
     ) -> Result<Self, NotCounted> {
         let began = now();
         let mut question = Question::asked(loaded, request, cancel)?;

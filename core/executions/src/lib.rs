@@ -217,7 +217,7 @@ pub fn executions(
     loaded: &Loaded,
     request: &ExecutionsRequest,
     cancel: &Cancel,
-    now: &dyn Fn() -> Duration,
+    now: &(dyn Fn() -> Duration + Sync),
 ) -> Result<Executions, NotCounted> {
     let began = now();
     let elapsed = || (now() - began).as_secs_f64();

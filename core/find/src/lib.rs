@@ -82,7 +82,7 @@ pub fn find(
     loaded: &Loaded,
     request: &FindRequest,
     cancel: &Cancel,
-    now: &dyn Fn() -> Duration,
+    now: &(dyn Fn() -> Duration + Sync),
 ) -> Result<Found, NotAsked> {
     let began = now();
     let refused = |why: String| NotAsked::Refused(why);

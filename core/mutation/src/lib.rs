@@ -35,7 +35,7 @@ pub struct MutationContext<'a> {
     /// Whoever raises this ends it.
     pub cancel: &'a Cancel,
     /// Time since some moment before.
-    pub now: &'a dyn Fn() -> Duration,
+    pub now: &'a (dyn Fn() -> Duration + Sync),
     /// Is told how many mutants of how many were checked.
     pub observe: &'a mut dyn FnMut(usize, usize),
 }

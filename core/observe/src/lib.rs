@@ -24,7 +24,7 @@ pub struct CheckContext<'a> {
     /// Whoever raises this stops the check.
     pub cancel: &'a Cancel,
     /// Time since some moment before the check.
-    pub now: &'a dyn Fn() -> Duration,
+    pub now: &'a (dyn Fn() -> Duration + Sync),
     /// Is told what happens.
     pub observe: &'a mut dyn FnMut(Event),
     /// For somebody who watches the searches from another thread.

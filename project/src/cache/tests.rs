@@ -6,8 +6,8 @@ use fabius_engine::settings::ThreadCount;
 use fabius_engine::{Cycles, Delaying, Fairness, Order, load, suited};
 use fabius_testkit::generate::{self, claim, small};
 use fabius_testkit::scratch::Scratch;
-use std::cell::Cell;
 use std::fmt::Debug;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Random models of each kind.
 const MODELS: u64 = 60;
@@ -434,11 +434,8 @@ fn a_check_that_somebody_steers_neither_asks_nor_writes() {
     let tried = Tried::new();
     let settings = Settings { schedule: false, ..Settings::default() };
     let loaded = read(DEADLOCK, &settings);
-    let clock = Cell::new(0);
-    let now = || {
-        clock.set(clock.get() + 1);
-        Duration::from_secs(clock.get())
-    };
+    let clock = AtomicU64::new(1);
+    let now = || Duration::from_secs(clock.fetch_add(1, Ordering::Relaxed));
     let ask = |depth: Option<u64>| {
         let (cancel, controls) = (Cancel::new(), Controls::new());
         depth.into_iter().for_each(|max| controls.bound_depth(Some(max)));

@@ -2,8 +2,8 @@
 
 use super::{ChosenScheduler, Overlap, belonging_to, choose, scheduler, seed_of, unknown_types};
 use crate::liveness::prepare;
-use crate::shortest::add_shortest;
 use crate::task::{Checked, Job, measured};
+use crate::unconfirmed::{Runs, Unconfirmed};
 use fabius_base::Finding;
 use fabius_checkpoint::{CheckpointKey, Checkpointing, no_checkpoint};
 use fabius_counterexample::Found;
@@ -19,7 +19,7 @@ use fabius_task::report::PropertyReport;
 use fabius_task::settings::{Delaying, Settings};
 use fabius_verdict as verdict;
 
-/// Looks for infinite runs that violate a property with ever more delays, and confirms what was found.
+/// Looks for infinite runs that violate a property with ever more delays.
 pub(crate) fn check(
     job: Job<'_>,
     delaying: &Delaying,
@@ -32,8 +32,7 @@ pub(crate) fn check(
         Ok(prepared) => prepared,
         Err(checked) => return *checked,
     };
-    let job = job.over(&query.program);
-    let task = job.task();
+    let task = job.over(&query.program).task();
     let chosen = choose(program, &delaying.scheduler);
     let began = (context.now)();
     let engine_observer = EngineObserver::new(&task, context, Goal::Violation, machine.places(), None);
@@ -64,16 +63,19 @@ pub(crate) fn check(
         ..Checked::of(report, verdict::cycles_by_delays(&query, &found, &chosen))
     };
     checked.qualify(machine.cut_runs(), &query.program, &loaded.map);
-    if let Some(found) = found.into_first() {
-        if loaded.is_sealed() {
+    checked.note_executed(&machine);
+    match found.into_first() {
+        Some(found) if loaded.is_sealed() => {
             // The shortest run might not keep to the seals.
             let found = Found::of_cycle(&query, found, query.as_written(loaded, planned, settings));
-            checked.confirm(job, found, context);
-        } else if add_shortest(job, &query, &mut machine, found, context, &mut checked) {
-            checked.reason = verdict::shows_shortest(checked.reason);
+            checked.confirm(job.over(&query.program), found, context);
         }
+        Some(run) => {
+            let runs = Runs::Infinite { query, run, by_delays: true };
+            checked.unconfirmed = Some(Box::new(Unconfirmed::new(settings, machine, runs)));
+        }
+        None => {}
     }
-    checked.note_executed(&machine);
     checked
 }
 

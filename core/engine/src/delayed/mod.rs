@@ -7,8 +7,8 @@ mod samples;
 pub(crate) use cycles::check as check_cycles;
 pub(crate) use processes::check as check_by_processes;
 
-use crate::reachable::shortest;
 use crate::task::{Checked, Job, measured};
+use crate::unconfirmed::{Unconfirmed, keyed};
 use fabius_analysis::dead_code;
 use fabius_base::{Finding, Limits};
 use fabius_checkpoint::{CheckpointKey, Checkpointing};
@@ -87,7 +87,7 @@ struct Order<'a> {
     kept: &'a Checkpointing<'a>,
 }
 
-/// Searches in the order of delays, and confirms what was found.
+/// Searches in the order of delays, and confirms what was found unless the shortest run is to be shown.
 pub(crate) fn check(job: Job<'_>, delaying: &Delaying, how: How, context: &mut CheckContext<'_>) -> Checked {
     let Job { loaded, program, planned, settings } = job;
     let task = job.task();
@@ -114,8 +114,16 @@ pub(crate) fn check(job: Job<'_>, delaying: &Delaying, how: How, context: &mut C
         ..Checked::of(describe(planned, how, mode, &explored, seconds), reason)
     };
     checked.report.samples = samples::report(&explored.outcome, program);
-    confirm_all(&mut checked, job, &mut machine, &explored, &chosen, order, context);
+    let Explored { outcome, keys, .. } = &explored;
+    let shows_shortest = delaying.shows_shortest && keys.len() == outcome.violations.len();
+    if !shows_shortest {
+        confirm_all(&mut checked, job, &mut machine, &explored, &chosen, order, context);
+        checked.note_executed(&machine);
+        return checked;
+    }
+    let runs = keyed(explored.outcome.violations, explored.keys, job.watch());
     checked.note_executed(&machine);
+    checked.unconfirmed = Unconfirmed::finite(settings, machine, runs, Some(chosen));
     checked
 }
 
@@ -135,13 +143,6 @@ fn confirm_all(
     let delays_count = !matches!(order.how, How::Sample(kind) if kind != SampleKind::Delays);
     let outcome = &explored.outcome;
     for (index, violation) in outcome.violations.iter().enumerate() {
-        if let (true, Some(key)) = (delaying.shows_shortest, explored.keys.get(index)) {
-            let found =
-                Found { count: violation.count, ..Found::new(violation.kind.into(), violation.path.clone(), watch) };
-            let either = shortest(&task, machine, found, *key, checked.report.transitions, context);
-            checked.confirm_either(job, either, context);
-            continue;
-        }
         let first = Run::new(violation, order.mode == DelayMode::Exact);
         let key = explored.keys.get(index).copied().filter(|_| delays_count);
         let run = match key {

@@ -4,7 +4,7 @@ use fabius_base::{Cancel, Code};
 use fabius_engine::report::{PropertyReport, Stopped, ViolationClass};
 use fabius_engine::settings::{Clarity, DepthBounding, Pauses, ThreadCount};
 use fabius_engine::{CheckContext, Delaying, Event, Goal, Loaded, Order, Outcome, Settings, Verdict, check, load};
-use std::cell::Cell;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 fn read(text: &str, settings: &Settings) -> Loaded {
@@ -14,11 +14,8 @@ fn read(text: &str, settings: &Settings) -> Loaded {
 /// Checks a text under a clock that advances by a millisecond each time it is read.
 fn run_with(text: &str, settings: &Settings, cancel: &Cancel, tick: Duration) -> (Outcome, Vec<Event>) {
     let loaded = read(text, settings);
-    let clock = Cell::new(Duration::ZERO);
-    let now = || {
-        clock.set(clock.get() + tick);
-        clock.get()
-    };
+    let ticks = AtomicU32::new(1);
+    let now = || tick * ticks.fetch_add(1, Ordering::Relaxed);
     let mut events = Vec::new();
     let mut observe = |event| events.push(event);
     let outcome =
@@ -263,7 +260,7 @@ fn shortened(text: &str, clarify_transitions_max: u64, search: Order) -> (Proper
     let loaded = load("m.pml", text.to_owned(), &[], &mut |_, _| None, &Settings::default());
     let (properties, mut searches) = (vec!["safety".to_owned()], Vec::new());
     // Only the main search: another one would find another run.
-    let pauses = Pauses { first: u64::MAX, growth: 2 };
+    let pauses = Pauses { first: u64::MAX, growth: 2, early: 1 };
     let settings = Settings { clarify_transitions_max, search, properties, pauses, ..Settings::default() };
     let mut observe = |event| match event {
         Event::Searching { goal, .. } => searches.push((goal, 0)),

@@ -4,14 +4,14 @@ use fabius_base::{Cancel, Code, Limits};
 use fabius_engine::report::{PropertyReport, Stopped, ViolationClass};
 use fabius_engine::settings::{ALONE_BEFORE_ANEW_TRANSITIONS, DepthBounding, Progress, ThreadCount};
 use fabius_engine::{CheckContext, Cycles, Delaying, Fairness, Order, Outcome, Settings, Verdict, check, load};
-use std::cell::Cell;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 pub(crate) fn run(text: &str, settings: &Settings) -> Outcome {
     run_by(text, settings, &|| Duration::ZERO)
 }
 
-fn run_by(text: &str, settings: &Settings, now: &dyn Fn() -> Duration) -> Outcome {
+fn run_by(text: &str, settings: &Settings, now: &(dyn Fn() -> Duration + Sync)) -> Outcome {
     let loaded = load("model.pml", text.to_owned(), &[], &mut |_, _| None, settings);
     let mut observe = |_| {};
     let mut context = CheckContext { cancel: &Cancel::new(), now, observe: &mut observe, controls: None };
@@ -229,13 +229,13 @@ fn hints_depend_on_work_and_say_when_it_was_too_little() {
 active proctype A() { free > 1; skip }
 active [6] proctype N() { do :: x[_pid - 1] < 30 -> x[_pid - 1]++ :: x[_pid - 1] > 20 -> x[_pid - 1] = 0 od }
 active proctype B() { x[0] == 31 -> skip; x[1] == 31 -> skip }";
-    let hints = |now: &dyn Fn() -> Duration| {
+    let hints = |now: &(dyn Fn() -> Duration + Sync)| {
         let settings = Settings { hints: true, properties: vec!["acceptance".to_owned()], ..Settings::default() };
         let found = run_by(text, &settings, now).report.findings.into_iter();
         found.filter(|finding| finding.code == Code::Starvation.as_str()).map(|f| f.message).collect::<Vec<_>>()
     };
-    let ticks = Cell::new(Duration::ZERO);
-    let busy = || ticks.replace(ticks.get() + Duration::from_secs(3600));
+    let hours = AtomicU64::new(0);
+    let busy = || Duration::from_secs(3600 * hours.fetch_add(1, Ordering::Relaxed));
     let told = hints(&busy);
     assert_eq!(told, hints(&|| Duration::ZERO));
     assert_eq!(told.iter().filter(|told| told.contains("was cut short")).count(), 1, "{told:?}");
@@ -420,15 +420,15 @@ fn every_search_shows_the_same_run_that_never_ends() {
 
 #[test]
 fn what_is_shown_depends_on_work_and_not_on_time() {
-    let shown = |settings: &Settings, now: &dyn Fn() -> Duration| {
+    let shown = |settings: &Settings, now: &(dyn Fn() -> Duration + Sync)| {
         let outcome = run_by(LONG_WAY_ROUND, settings, now);
         let properties = outcome.report.properties.into_iter();
         properties.map(|property| (property.name, property.violations)).collect::<Vec<_>>()
     };
     for clarify_transitions_max in [0, 1_000, 20_000, 100_000] {
         let settings = Settings { clarify_transitions_max, ..Settings::default() };
-        let ticks = Cell::new(Duration::ZERO);
-        let busy = || ticks.replace(ticks.get() + Duration::from_secs(3600));
+        let hours = AtomicU64::new(0);
+        let busy = || Duration::from_secs(3600 * hours.fetch_add(1, Ordering::Relaxed));
         assert_eq!(shown(&settings, &busy), shown(&settings, &|| Duration::ZERO), "{clarify_transitions_max}");
     }
 }

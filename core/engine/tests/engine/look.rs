@@ -1,7 +1,7 @@
 //! Looks at searches while they run: what they show is what they do.
 
 use fabius_base::Cancel;
-use fabius_engine::settings::{DelayMode, Delaying, DepthBounding, ThreadCount};
+use fabius_engine::settings::{DelayMode, Delaying, DepthBounding, Pauses, ThreadCount};
 use fabius_engine::{CheckContext, Controls, Cycles, Event, Fairness, Look, Order, Outcome, Settings, check, load};
 use fabius_program::CLAIM_PID;
 use fabius_witness::states_along;
@@ -130,7 +130,8 @@ fn looking_changes_nothing() {
 #[test]
 fn limits_can_be_raised_and_lowered_while_a_search_runs() {
     let controls = Controls::new();
-    let settings = plain();
+    // The states of other searches would count, too.
+    let settings = Settings { pauses: Pauses { first: u64::MAX, growth: 2, early: 1 }, ..plain() };
     let mut stop = |event: Event| {
         if let Event::Progress { progress, .. } = event
             && progress.states > 5_000

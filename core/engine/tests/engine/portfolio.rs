@@ -6,7 +6,7 @@
 
 use fabius_base::{Cancel, Code, Limits};
 use fabius_engine::report::{PropertyReport, SearchEnd, Stopped, ViolationClass};
-use fabius_engine::settings::{Audit, Pauses};
+use fabius_engine::settings::{Audit, Pauses, ThreadCount};
 use fabius_engine::{CheckContext, Event, Order, Outcome, Settings, Verdict, check, load};
 use fabius_testkit::generate;
 use std::time::Duration;
@@ -34,7 +34,7 @@ fn run(text: &str, settings: &Settings) -> (Outcome, Vec<Event>) {
 }
 
 fn often() -> Settings {
-    let pauses = Pauses { first: 2_000, growth: 2 };
+    let pauses = Pauses { first: 2_000, growth: 2, early: 1 };
     Settings { pauses, clarify_transitions_max: 100_000, ..Settings::default() }
 }
 
@@ -65,7 +65,7 @@ fn an_error_near_the_start_is_found_beside_a_counter() {
 #[test]
 fn runs_of_bounded_depth_are_searched_early_only_beside_a_path_that_grows() {
     let tried = |text: &str, transitions_max: u64| {
-        let settings = Settings { pauses: Pauses { first: 2_000, growth: 4 }, ..often() };
+        let settings = Settings { pauses: Pauses { first: 2_000, growth: 4, early: 1 }, ..often() };
         let property = run(text, &settings).0.report.properties.swap_remove(0);
         assert!(property.transitions < transitions_max, "it is over before its second pause: {property:?}");
         property.tried.into_iter().map(|search| search.strategy).collect::<Vec<String>>()
@@ -113,14 +113,74 @@ fn how_a_proof_is_audited_leaves_open_which_searches_run() {
 
 #[test]
 fn a_search_that_ends_before_its_first_pause_is_the_whole_check() {
-    let never = Settings { pauses: Pauses { first: u64::MAX, growth: 2 }, ..Settings::default() };
-    let text =
-        "byte n; active [2] proctype P() { do :: n < 100 -> n++ :: n > 0 -> n-- :: break od } ltl p { [] (n < 101) }";
+    let never = Settings { pauses: Pauses { first: u64::MAX, growth: 2, early: 1 }, ..Settings::default() };
+    let text = "byte n; active [2] proctype P() { do :: n < 12 -> n++ :: break od } ltl p { [] (n < 13) }";
     let (plain, before) = run(text, &never);
     let (outcome, events) = run(text, &Settings::default());
     assert_eq!(outcome.report, plain.report);
     assert_eq!(format!("{events:?}"), format!("{before:?}"));
     assert!(outcome.report.properties.iter().all(|property| property.tried.is_empty()));
+}
+
+#[test]
+fn what_is_confirmed_beside_other_searches_is_what_one_thread_confirms() {
+    let models = std::env::var("FABIUS_MODELS").ok().and_then(|text| text.parse().ok()).unwrap_or(MODELS);
+    let mut beside = 0;
+    for seed in 1..=models {
+        let text = generate::model(seed).text();
+        let limits = Limits { states_max: Some(STATES_MAX), ..Limits::default() };
+        let with = |threads| run(&text, &Settings { threads, limits, schedule: true, ..Settings::default() });
+        let ((alone, _), (outcome, events)) = (with(ThreadCount::UpTo(1)), with(ThreadCount::UpTo(2)));
+        assert_eq!(alone.report, outcome.report, "seed {seed}:\n{text}");
+        assert_eq!(alone.executed, outcome.executed, "seed {seed}:\n{text}");
+        let told = |of: &str| {
+            let is_told = |event: &&Event| matches!(event, Event::PropertyDone { property } if property.name == of);
+            events.iter().filter(is_told).count()
+        };
+        assert!(outcome.report.properties.iter().all(|property| told(&property.name) == 1), "seed {seed}:\n{text}");
+        let before = outcome.report.properties.split_last().map_or(&[][..], |(_, before)| before);
+        beside += before.iter().filter(|property| property.verdict == Verdict::Violated).count();
+    }
+    assert!(0 < beside, "in some models, a search goes on after the first violation");
+}
+
+#[test]
+fn a_search_goes_on_while_a_violation_is_confirmed() {
+    let text = "byte a, b; ltl wrong { [] (a < 3) } ltl right { [] (b < 200) }
+        active proctype A() { do :: a < 12 -> a++ :: a > 0 -> a-- od }
+        active proctype B() { do :: b < 12 -> b++ :: b > 0 -> b-- od }";
+    let settings = |threads| Settings { threads, ..Settings::default() };
+    let (outcome, events) = run(text, &settings(ThreadCount::UpTo(2)));
+    let (alone, _) = run(text, &settings(ThreadCount::UpTo(1)));
+    assert_eq!(outcome.report, alone.report);
+    let violations = |event: &&Event| matches!(event, Event::Violation { property, .. } if property == "wrong");
+    assert_eq!(events.iter().filter(violations).count(), 1);
+    let memory = |bytes: u64| Limits { memory_bytes_max: Some(bytes), ..Limits::default() };
+    let with_little = Settings { limits: memory(64 << 20), ..settings(ThreadCount::UpTo(2)) };
+    assert_eq!(run(text, &with_little).0.report, alone.report, "one after the other");
+    let with_more = Settings { limits: memory(1 << 30), ..settings(ThreadCount::UpTo(2)) };
+    assert_eq!(run(text, &with_more).0.report, alone.report);
+}
+
+#[test]
+fn what_is_found_is_told_once_whenever_a_pause_is_due() {
+    // It takes some thousand steps to close the loop, and as many more to look for a shorter one: pauses are due before, between and after.
+    let text = "int a, b; ltl p { <> (a < 0) } ltl q { [] (b < 1500) }
+        active proctype A() { do :: a = (a + 1) % 3000 od }
+        active proctype B() { do :: b = (b + 1) % 3000 od }";
+    for threads in [1, 2] {
+        for first in (1_000..12_000).step_by(1_000) {
+            let pauses = Pauses { first, growth: 2, early: 1 };
+            let threads = ThreadCount::UpTo(threads);
+            let (outcome, events) = run(text, &Settings { pauses, threads, ..often() });
+            for property in ["p", "q"] {
+                let is_told = |event: &&Event| matches!(event, Event::Violation { property: of, .. } if of == property);
+                assert_eq!(events.iter().filter(is_told).count(), 1, "{property}, {threads:?}, {first}");
+            }
+            let verdicts: Vec<Verdict> = outcome.report.properties.iter().map(|property| property.verdict).collect();
+            assert_eq!(verdicts[1..], [Verdict::Violated; 2], "{threads:?}, {first}");
+        }
+    }
 }
 
 #[test]
@@ -142,7 +202,8 @@ fn a_property_does_not_wait_for_the_one_before_it() {
     let told: Vec<(&str, Verdict)> =
         outcome.report.properties.iter().map(|property| (property.name.as_str(), property.verdict)).collect();
     assert_eq!(told, [("safety", Verdict::Holds), ("never_three", Verdict::Violated)], "in the order of the model");
-    let (plain, _) = run(text, &Settings { pauses: Pauses { first: u64::MAX, growth: 2 }, ..Settings::default() });
+    let (plain, _) =
+        run(text, &Settings { pauses: Pauses { first: u64::MAX, growth: 2, early: 1 }, ..Settings::default() });
     assert_eq!(outcome.report.properties[0].states, plain.report.properties[0].states);
     assert!(matches!(events.last(), Some(Event::Done { .. })));
 }
@@ -248,7 +309,7 @@ fn an_interrupted_check_tells_of_the_search_that_got_furthest() {
 #[test]
 fn turns_and_single_searches_agree_on_random_models() {
     let models = std::env::var("FABIUS_MODELS").ok().and_then(|text| text.parse().ok()).unwrap_or(MODELS);
-    let never = Pauses { first: u64::MAX, growth: 2 };
+    let never = Pauses { first: u64::MAX, growth: 2, early: 1 };
     let limits = Limits { states_max: Some(STATES_MAX), ..Limits::default() };
     let mut several = 0;
     for seed in 1..=models {
@@ -259,7 +320,8 @@ fn turns_and_single_searches_agree_on_random_models() {
             continue;
         }
         for first in [1, 40] {
-            let (outcome, _) = run(&text, &Settings { pauses: Pauses { first, growth: 2 }, ..Settings::default() });
+            let (outcome, _) =
+                run(&text, &Settings { pauses: Pauses { first, growth: 2, early: 1 }, ..Settings::default() });
             for (alone, property) in plain.report.properties.iter().zip(&outcome.report.properties) {
                 tells_no_budget(property);
                 several += u64::from(!property.tried.is_empty());

@@ -1,7 +1,8 @@
 //! Shorter lassos: a depth-first search finds one, but seldom a short one.
 //!
 //! The shortest cycle through the state where the lasso closes is looked for, then the shortest path to some
-//! state of it, both breadth first and only so far: what is not found soon is not worth the time.
+//! state of it, both breadth first and only so far: what is not found with about the work of the search before is
+//! not worth the time.
 
 use super::outcome::{Found, Goal};
 use super::paths::{Answer, Lane, Path, Step, shortest_path};
@@ -13,8 +14,10 @@ use rustc_hash::FxHashMap;
 use std::fmt::Debug;
 use std::ops::ControlFlow;
 
-/// This many states are looked at for each part of a lasso.
-const STATES_MAX: usize = 1 << 16;
+/// For each part of a lasso, as many states are looked at as the search stored, but this many if those are fewer …
+const STATES_MIN: u64 = 2_000;
+/// … and no more than this many.
+const STATES_MAX: u64 = 1 << 16;
 
 /// A lasso, with the states that are needed to find a shorter one.
 pub(crate) struct Lasso<'a, L> {
@@ -50,7 +53,8 @@ impl<L: Copy + Debug> Lasso<'_, L> {
         P: Proviso<M>,
     {
         let hidden = model.hidden_words();
-        let mut finder = Finder { model, proviso, watch, memory_bytes, goal: self.goal, hidden };
+        let states_max = watch.statistics.states.clamp(STATES_MIN, STATES_MAX) as usize;
+        let mut finder = Finder { model, proviso, watch, memory_bytes, states_max, goal: self.goal, hidden };
         let mut stem = self.lead;
         let cycle = match self.cycle {
             Cycle::Short(cycle) => cycle,
@@ -80,13 +84,14 @@ struct Finder<'a, 'b, M, O, P> {
     proviso: &'a mut P,
     watch: &'a mut Watch<'b, O>,
     memory_bytes: u64,
+    states_max: usize,
     goal: Goal,
     hidden: usize,
 }
 
 impl<M: Model, O: Observer<M::Label, M::Fault>, P: Proviso<M>> Finder<'_, '_, M, O, P> {
     fn path(&mut self, from: &[u32], mut ask: impl FnMut(&Step<'_, M::Label>) -> Answer) -> Option<Path<M::Label>> {
-        let (memory_bytes, most) = (self.memory_bytes, Some(STATES_MAX));
+        let (memory_bytes, most) = (self.memory_bytes, Some(self.states_max));
         match shortest_path(self.model, self.proviso, self.watch, memory_bytes, from, most, |_, step| ask(&step)) {
             ControlFlow::Continue(path) => path,
             // There is no time or memory left: the lasso stays as it is.

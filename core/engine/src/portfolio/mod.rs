@@ -6,73 +6,42 @@
 //! depend on how fast the machine is.
 //!
 //! The turns of a search begin anew each time, with the budget that the later pause gives, and throw away what they stored; since
-//! pauses become ever rarer and the turns ever smaller beside them, all turns of a property together take a sixth to a third of the
-//! work of its main search, and three quarters at the first pause of one that only went deeper. A main search that ends before its first
+//! pauses become ever rarer and the turns ever smaller beside them, all turns of a property together take a fifth to a third of the
+//! work of its main search, and as much as that in the early pauses of one that only went deeper. A main search that ends before its first
 //! pause is the whole check of its property.
+//!
+//! What a search found is confirmed, and shorter runs are looked for, while the searches for other properties go on ([`Beside`]).
 //!
 //! After a proof of safety or of an invariant, one search looks for what violates any of the invariants that are open
 //! ([`together`]); it does not pause, since it may do no more work than their own searches would.
+
+mod beside;
+mod turns;
 
 use crate::executed::Executed;
 use crate::schedule::add_schedule;
 use crate::searches::search;
 use crate::task::Checked;
 use crate::together::{self, Invariant, Together};
+use beside::{Beside, FromOutside, Told};
 use fabius_analysis::growth;
 use fabius_base::{Cancel, Finding, Limits};
 use fabius_observe::{CheckContext, Controls, Event, Goal, Progress};
 use fabius_program::Program;
-use fabius_strategy::{Asked, Choice, choose};
+use fabius_strategy::Choice;
+use fabius_task::internal_error;
 use fabius_task::load::Loaded;
 use fabius_task::plan::{Planned, Question};
 use fabius_task::report::{PropertyReport, SearchEnd, SearchReport, Stopped, Verdict};
-use fabius_task::settings::{Audit, Delaying, DepthBounding, Order, Settings, ThreadCount};
-use std::cell::Cell;
+use fabius_task::settings::{Audit, Pauses, Settings, ThreadCount};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::{Scope, scope};
 use std::time::Duration;
-
-/// A search that has a turn in the pauses of a main search.
-struct SideSearch {
-    /// What is asked for in place of what suits the property.
-    ask: fn(Settings) -> Settings,
-    /// Its work in the first pause, in per cent of what the main search has done: generous, since that is little.
-    first_percent: u64,
-    /// Whether it has a turn in the first pause, by where the main search is then.
-    is_first: fn(&Progress) -> bool,
-    /// Its work in the pause after that, and divided by the number of the pause in later ones: what many states did not show is
-    /// ever less likely to lie near the start.
-    later_percent: u64,
-}
-
-/// The searches that have a turn, in their order: long runs with few delays, short runs beside unbounded ones, shortest runs.
-const SIDE_SEARCHES: [SideSearch; 3] = [
-    SideSearch { ask: by_delays, first_percent: 15, is_first: |_| true, later_percent: 5 },
-    SideSearch { ask: by_depth, first_percent: 60, is_first: is_deep, later_percent: 15 },
-    SideSearch { ask: breadth_first, first_percent: 0, is_first: |_| false, later_percent: 10 },
-];
+use turns::SIDE_SEARCHES;
 
 /// A search for several invariants may do this much work at least for each of them.
 const WORK_TOGETHER_MIN: u64 = 5_000;
-
-/// Whether much of what was stored is one path: then what lies near the start may never be looked at.
-fn is_deep(progress: &Progress) -> bool {
-    progress.states <= DEEP_SHARE * progress.depth
-}
-
-/// A search is deep if its path has one in this many of its states.
-const DEEP_SHARE: u64 = 4;
-
-fn by_delays(settings: Settings) -> Settings {
-    Settings { delaying: Some(Delaying { shows_shortest: true, ..Delaying::default() }), ..settings }
-}
-
-fn by_depth(settings: Settings) -> Settings {
-    Settings { depth_bounding: Some(DepthBounding::default()), ..settings }
-}
-
-fn breadth_first(settings: Settings) -> Settings {
-    Settings { search: Order::BreadthFirst, ..settings }
-}
 
 /// A property, and what is known of it so far.
 pub(crate) struct Open<'a> {
@@ -89,6 +58,8 @@ pub(crate) struct Open<'a> {
     turns: Vec<SearchReport>,
     /// What its main search left behind where it got furthest and was ended in a pause.
     furthest: Option<Checked>,
+    /// A violation was found, and another thread confirms it.
+    is_handed_over: bool,
     /// It is decided, or all that may be done is done.
     over: Option<Checked>,
 }
@@ -97,7 +68,13 @@ impl<'a> Open<'a> {
     /// Nothing is known yet.
     pub(crate) fn new(planned: &'a Planned, choice: Choice) -> Self {
         let budgets = [None; SIDE_SEARCHES.len()];
-        Self { planned, choice, pauses_had: 0, budgets, main: None, turns: Vec::new(), furthest: None, over: None }
+        let (main, turns, furthest, is_handed_over, over) = (None, Vec::new(), None, false, None);
+        Self { planned, choice, pauses_had: 0, budgets, main, turns, furthest, is_handed_over, over }
+    }
+
+    /// Whether it is undecided, and searches for it may go on.
+    fn is_open(&self) -> bool {
+        self.over.is_none() && !self.is_handed_over
     }
 
     /// States that were stored in turns: a search that had several counts once.
@@ -137,8 +114,8 @@ struct Run<'c> {
     next: u32,
     meter: Meter,
     stop: &'c Cancel,
-    /// Time in pauses, which does not count as its own.
-    paused: &'c Cell<Duration>,
+    /// Time in pauses, in nanoseconds, which does not count as its own.
+    paused: &'c AtomicU64,
     /// Time for searches for other properties.
     lent: Duration,
     /// What a search with a turn decided.
@@ -180,13 +157,28 @@ impl Meter {
     }
 }
 
+/// Decides the properties as far as the limits go; what is known of each, in their order, and the statements that some of the
+/// searches executed.
+pub(crate) fn decide(
+    loaded: &Loaded,
+    program: &Arc<Program>,
+    settings: &Settings,
+    properties: Vec<Open<'_>>,
+    context: &mut CheckContext<'_>,
+) -> (Vec<Checked>, Executed) {
+    let from_outside = (context.cancel.clone(), context.now, context.controls);
+    scope(|scope| Portfolio::new(loaded, program, settings, properties, (scope, from_outside)).decide(context))
+}
+
 /// The searches of a check.
-pub(crate) struct Portfolio<'a> {
-    pub loaded: &'a Loaded,
-    pub program: &'a Arc<Program>,
-    pub settings: &'a Settings,
+struct Portfolio<'s, 'a> {
+    loaded: &'a Loaded,
+    program: &'a Arc<Program>,
+    settings: &'a Settings,
     /// The properties, in the order of the report.
-    pub properties: Vec<Open<'a>>,
+    properties: Vec<Open<'a>>,
+    /// Confirms what is found while other searches go on, if more than one thread may work.
+    beside: Option<Beside<'s, 'a>>,
     /// Memory of main searches that pause.
     held_bytes: u64,
     /// Whether one search may prove several invariants.
@@ -201,14 +193,17 @@ pub(crate) struct Portfolio<'a> {
     growth: Option<Vec<Finding>>,
 }
 
-impl<'a> Portfolio<'a> {
+impl<'s, 'a> Portfolio<'s, 'a> {
     /// The searches for what violates these properties.
-    pub(crate) fn new(
+    fn new(
         loaded: &'a Loaded,
         program: &'a Arc<Program>,
         settings: &'a Settings,
         properties: Vec<Open<'a>>,
+        (scope, from_outside): (&'s Scope<'s, 'a>, FromOutside<'a>),
     ) -> Self {
+        let may_beside = 1 < properties.len() && 1 < settings.threads.most();
+        let beside = may_beside.then(|| Beside::new(scope, from_outside, (loaded, program, settings))).flatten();
         let whatever_threads = Settings { threads: ThreadCount::default(), ..settings.clone() };
         let may_join = leaves_open(&whatever_threads) && settings.prune.is_none();
         Self {
@@ -216,6 +211,7 @@ impl<'a> Portfolio<'a> {
             program,
             settings,
             properties,
+            beside,
             held_bytes: 0,
             may_join,
             failure: None,
@@ -225,16 +221,16 @@ impl<'a> Portfolio<'a> {
         }
     }
 
-    /// Decides the properties as far as the limits go; what is known of each, in their order, and the statements that some of the
-    /// searches executed.
-    pub(crate) fn decide(mut self, context: &mut CheckContext<'_>) -> (Vec<Checked>, Executed) {
+    /// See [`decide`].
+    fn decide(mut self, context: &mut CheckContext<'_>) -> (Vec<Checked>, Executed) {
         for index in 0..self.properties.len() {
-            if self.properties[index].over.is_none() {
+            if self.properties[index].is_open() {
                 let (checked, _) = self.main_search(index, None, context);
                 self.finish(index, checked, context);
             }
             self.prove_together(index, context);
         }
+        self.wait_for_beside(context);
         let mut decided: Vec<Checked> = self.properties.into_iter().filter_map(|property| property.over).collect();
         if let Some(last) = decided.last_mut() {
             last.failure = last.failure.take().or(self.failure);
@@ -245,10 +241,8 @@ impl<'a> Portfolio<'a> {
     /// After a proof of safety or of an invariant, proves the invariants that are open by one search, if that is no more work than one
     /// search for each would be, judged by that proof.
     fn prove_together(&mut self, index: usize, outer: &mut CheckContext<'_>) {
-        let invariant = |at: usize| {
-            let Open { planned, choice, .. } = &self.properties[at];
-            Invariant::of(self.program, at, planned, choice)
-        };
+        let (program, properties) = (self.program, &self.properties);
+        let invariant = |at: usize| Invariant::of(program, at, properties[at].planned, &properties[at].choice);
         let property = &self.properties[index];
         let is_like_them = property.planned.question == Question::Safety || invariant(index).is_some();
         let report = property.over.as_ref().map(|checked| &checked.report);
@@ -257,8 +251,8 @@ impl<'a> Portfolio<'a> {
         else {
             return;
         };
-        let open = (0..self.properties.len()).filter(|&at| self.properties[at].over.is_none());
-        let mut group: Vec<Invariant<'_>> = open.filter_map(invariant).collect();
+        let open = (0..self.properties.len()).filter(|&at| self.properties[at].is_open());
+        let mut group: Vec<Invariant<'a>> = open.filter_map(invariant).collect();
         let mut work_left = each.saturating_mul(group.len() as u64);
         while 1 < group.len() && 0 < work_left && outer.cancel.requested().is_none() {
             let mut choice = self.properties[group[0].index].choice.clone();
@@ -266,7 +260,7 @@ impl<'a> Portfolio<'a> {
             // If it fails, there is time left for each of them.
             choice.settings.until =
                 self.share(now).map(|until| now.saturating_add((until - now).saturating_mul(group.len() as u32) / 2));
-            choice.settings.limits = outer.in_force(self.beside(choice.settings.limits));
+            choice.settings.limits = outer.in_force(self.left_of(choice.settings.limits));
             let (together, work) = self.search_together(&group, &choice, work_left, outer);
             work_left = work_left.saturating_sub(work);
             match together {
@@ -291,12 +285,13 @@ impl<'a> Portfolio<'a> {
 
     /// Looks for what violates any of these invariants, with no more than this work; what came of it, and the work.
     fn search_together(
-        &self,
+        &mut self,
         group: &[Invariant<'_>],
         choice: &Choice,
         work_max: u64,
         outer: &mut CheckContext<'_>,
     ) -> (Together, u64) {
+        let (loaded, program) = (self.loaded, self.program);
         let (now, controls, stop) = (outer.now, outer.controls, outer.cancel.part());
         let mut meter = Meter::default();
         let mut observe = |event: Event| {
@@ -304,9 +299,10 @@ impl<'a> Portfolio<'a> {
                 stop.cancel();
             }
             (outer.observe)(event);
+            self.hear_beside(outer);
         };
         let mut context = CheckContext { cancel: &stop, now, observe: &mut observe, controls };
-        let together = together::prove(self.loaded, self.program, group, choice, &mut context);
+        let together = together::prove(loaded, program, group, choice, &mut context);
         (together, meter.work())
     }
 
@@ -316,10 +312,10 @@ impl<'a> Portfolio<'a> {
         let planned = self.properties[index].planned;
         let mut choice = self.properties[index].choice.clone();
         choice.settings.until = self.share((outer.now)());
-        choice.settings.limits = self.beside(choice.settings.limits);
+        choice.settings.limits = self.left_of(choice.settings.limits);
         let (loaded, program, now, controls) = (self.loaded, self.program, outer.now, outer.controls);
         choice.settings.limits = outer.in_force(choice.settings.limits);
-        let (stop, paused) = (outer.cancel.part(), Cell::new(Duration::ZERO));
+        let (stop, paused) = (outer.cancel.part(), AtomicU64::new(0));
         let mut run = Run {
             index,
             last,
@@ -335,26 +331,37 @@ impl<'a> Portfolio<'a> {
         let mut observe = |event: Event| {
             let at_work = run.meter.hear(&event);
             (outer.observe)(event);
+            self.hear_beside(outer);
             if at_work && may_pause {
                 self.go_on_or_pause(&mut run, choice.settings.until, outer);
             }
         };
-        let now = || now().saturating_sub(paused.get());
+        let now = || now().saturating_sub(Duration::from_nanos(paused.load(Ordering::Relaxed)));
         let mut context = CheckContext { cancel: &stop, now: &now, observe: &mut observe, controls };
         let mut checked = search(loaded, program, planned, &choice, &mut context);
         checked.describe(&choice, program, planned);
+        let Run { decided, is_suspended, .. } = run;
         self.executed.extend(std::mem::take(&mut checked.executed));
+        // It may find something while it is asked to end.
+        let has_found = checked.report.verdict == Verdict::Violated;
         let property = &mut self.properties[index];
-        if let Some(mut decided) = run.decided {
-            property.note_main(&choice, &checked, SearchEnd::Superseded);
-            decided.failure = decided.failure.or(checked.failure);
-            return (decided, true);
+        if let Some(mut decided) = decided {
+            if !has_found || decided.report.verdict == Verdict::Violated {
+                property.note_main(&choice, &checked, SearchEnd::Superseded);
+                decided.failure = decided.failure.or(checked.failure);
+                return (decided, true);
+            }
+            let is_proved = decided.report.verdict == Verdict::Holds;
+            let contradiction = is_proved.then(|| internal_error("one search proved what another one found violated"));
+            checked.failure = checked.failure.or(decided.failure).or(contradiction);
         }
-        property.note_main(&choice, &checked, end_of(&checked, run.is_suspended));
+        property.note_main(&choice, &checked, end_of(&checked, is_suspended));
+        let mut context = CheckContext { cancel: outer.cancel, now: &now, observe: &mut *outer.observe, controls };
+        self.confirm_unless_beside(index, &mut checked, &mut context);
         // Alone, it may have more time and memory.
         let is_short =
             [Stopped::Cancelled, Stopped::Timeout, Stopped::Memory].map(Some).contains(&checked.report.stopped);
-        let is_over = checked.failure.is_some() || !(run.is_suspended || last.is_some() && is_short);
+        let is_over = has_found || checked.failure.is_some() || !(is_suspended || last.is_some() && is_short);
         (checked, is_over)
     }
 
@@ -389,9 +396,10 @@ impl<'a> Portfolio<'a> {
             self.properties[run.index].pauses_had = pause + 1;
             run.decided = self.turns(pause, run, outer);
             let Progress { states, depth, .. } = run.meter.last;
-            self.has_long_path |= 0 < pause && states <= 2 * depth;
+            let Pauses { early, .. } = self.settings.pauses;
+            self.has_long_path |= early <= pause && states <= 2 * depth;
             // One that is as long as that does not end soon; sooner it is not worth the time.
-            if 1 < pause && run.decided.is_none() {
+            if early < pause && run.decided.is_none() {
                 self.look_for_growth(outer.cancel);
             }
         }
@@ -409,7 +417,8 @@ impl<'a> Portfolio<'a> {
             (outer.observe)(Event::Searching { property, goal: Goal::Violation });
         }
         self.held_bytes -= held;
-        run.paused.set(run.paused.get() + ((outer.now)() - began));
+        let nanoseconds = ((outer.now)() - began).as_nanos() as u64;
+        run.paused.fetch_add(nanoseconds, Ordering::Relaxed);
     }
 
     /// Looks for values that only grow, where a path is long and nobody has looked yet.
@@ -422,7 +431,7 @@ impl<'a> Portfolio<'a> {
     /// Lets the main searches of the other properties that are open go on to a pause.
     fn other_properties(&mut self, index: usize, pause: u32, outer: &mut CheckContext<'_>) {
         for other in 0..self.properties.len() {
-            if other == index || self.properties[other].over.is_some() || outer.cancel.requested().is_some() {
+            if other == index || !self.properties[other].is_open() || outer.cancel.requested().is_some() {
                 continue;
             }
             let (checked, is_over) = self.main_search(other, Some(pause), outer);
@@ -439,93 +448,86 @@ impl<'a> Portfolio<'a> {
         }
     }
 
-    /// Lets the searches that fail differently have their turns; what they decided.
-    fn turns(&mut self, pause: u32, run: &Run<'_>, outer: &mut CheckContext<'_>) -> Option<Checked> {
-        let work = self.settings.pauses.work(pause);
-        for (index, side) in SIDE_SEARCHES.iter().enumerate() {
-            if pause == 0 && !(side.is_first)(&run.meter.last) {
-                continue;
-            }
-            let budget = match pause {
-                0 => work.saturating_mul(side.first_percent) / 100,
-                _ => work.saturating_mul(side.later_percent) / (100 * u64::from(pause)),
-            };
-            let last = &mut self.properties[run.index].budgets[index];
-            // With hardly more work than before, it would hardly see more.
-            if last.is_none_or(|last| last.saturating_mul(2) <= budget) {
-                *last = Some(budget);
-                let decided = self.turn(side, budget, run, outer);
-                if decided.is_some() {
-                    return decided;
-                }
-            }
-        }
-        None
+    /// Whether what is found for this property can be confirmed while searches for others go on.
+    fn confirms_beside(&self, index: usize) -> bool {
+        let is_another = |(at, property): (usize, &Open<'_>)| at != index && property.is_open();
+        self.beside.is_some() && self.properties.iter().enumerate().any(is_another)
     }
 
-    /// Runs a search within a budget; what it decided.
-    fn turn(&mut self, side: &SideSearch, budget: u64, run: &Run<'_>, outer: &mut CheckContext<'_>) -> Option<Checked> {
-        let property = &self.properties[run.index];
-        let planned = property.planned;
-        let mut settings = (side.ask)(Settings { until: self.share((outer.now)()), ..self.settings.question_only() });
-        settings.limits = outer.in_force(self.beside(self.settings.limits));
-        let stored = run.meter.last.states + property.states_of_turns();
-        settings.limits.states_max = settings.limits.states_max.map(|max| max.saturating_sub(stored));
-        let asked = Asked::of(planned, &settings);
-        let as_audited = choose(&asked, &Settings { audit: self.settings.audit, ..settings.clone() });
-        let as_audited = as_audited.filter(|choice| choice.set_aside.is_empty());
-        // A search whose proofs cannot be audited as asked still finds violations.
-        let proves = as_audited.is_some();
-        let choice = as_audited.or_else(|| choose(&asked, &settings))?;
-        let is_another = choice.set_aside.is_empty() && choice.name() != property.choice.name();
-        // Where the text forbids delays, their order does not lead to every run.
-        let is_sealed = settings.delaying.is_some() && self.loaded.is_sealed();
-        if !is_another || is_sealed || outer.cancel.requested().is_some() || settings.limits.states_max == Some(0) {
-            return None;
+    /// Confirms what a search found, unless that can be done while other searches go on.
+    fn confirm_unless_beside(&self, index: usize, checked: &mut Checked, context: &mut CheckContext<'_>) {
+        if !self.confirms_beside(index) {
+            checked.confirm_found(self.loaded, self.program, self.properties[index].planned, context);
         }
-        let (now, controls, stop) = (outer.now, outer.controls, outer.cancel.part());
-        let (mut meter, mut is_over) = (Meter::default(), true);
-        let may_ignore_depth = !choice.heeds_depth();
-        let mut observe = |event: Event| {
-            let is_unfit = || may_ignore_depth && outer.in_force(Limits::default()).depth_max.is_some();
-            if meter.hear(&event) && (budget <= meter.work() || is_unfit()) {
-                is_over = false;
-                stop.cancel();
-            }
-            // Rounds are told of main searches only: whoever listens takes them for those of that one.
-            if !matches!(event, Event::Round { .. }) {
-                (outer.observe)(event);
-            }
-        };
-        let mut context = CheckContext { cancel: &stop, now, observe: &mut observe, controls };
-        let mut checked = search(self.loaded, self.program, planned, &choice, &mut context);
-        checked.describe(&choice, self.program, planned);
-        self.executed.extend(std::mem::take(&mut checked.executed));
-        let decided = match checked.report.verdict {
-            Verdict::Violated => true,
-            Verdict::Holds => proves,
-            Verdict::Undecided | Verdict::Faulty => false,
-        } || checked.failure.is_some();
-        self.properties[run.index].note_turn(&choice, &checked, end_of(&checked, !is_over));
-        decided.then_some(checked)
     }
 
-    /// Ends the search for what violates a property, and tells of it.
+    /// Listens to the thread that confirms what was found, without waiting for it.
+    fn hear_beside(&mut self, context: &mut CheckContext<'_>) {
+        while let Some(told) = self.beside.as_mut().and_then(Beside::hear) {
+            // How far it is would be taken for how far the search is that goes on.
+            let is_progress = |event: &Event| matches!(event, Event::Searching { .. } | Event::Progress { .. });
+            if !matches!(&told, Told::Event(event) if is_progress(event)) {
+                self.hear(told, context);
+            }
+        }
+    }
+
+    /// Waits until everything is confirmed that was found.
+    fn wait_for_beside(&mut self, context: &mut CheckContext<'_>) {
+        self.hear_beside(context);
+        let mut named = None;
+        while let Some(index) = self.beside.as_ref().and_then(Beside::first_waiting) {
+            if named.replace(index) != Some(index) {
+                let property = self.properties[index].planned.name.clone();
+                (context.observe)(Event::Searching { property, goal: Goal::ShorterRun });
+            }
+            if let Some(told) = self.beside.as_mut().map(Beside::wait) {
+                self.hear(told, context);
+            }
+        }
+    }
+
+    fn hear(&mut self, told: Told, context: &mut CheckContext<'_>) {
+        match told {
+            Told::Event(event) => (context.observe)(*event),
+            Told::Confirmed(index, checked) => self.conclude(index, *checked, context),
+            Told::Panicked(panic) => std::panic::resume_unwind(panic),
+        }
+    }
+
+    /// Ends the search for what violates a property. What was found may be confirmed while others go on.
     fn finish(&mut self, index: usize, checked: Checked, context: &mut CheckContext<'_>) {
-        if checked.report.verdict == Verdict::Undecided {
-            self.look_for_growth(context.cancel);
-        }
-        let limits = self.beside(self.settings.limits);
         let property = &mut self.properties[index];
         let mut checked = match property.furthest.take() {
             Some(furthest) if is_further(&furthest, &checked) => ended_like(furthest, &checked),
             _ => checked,
         };
-        if self.settings.schedule && property.planned.question == Question::Safety {
-            let settings = Settings { limits, ..self.settings.clone() };
-            let added = add_schedule(&mut checked.report, self.loaded, &settings, context);
-            checked.failure = checked.failure.take().or(added.err());
+        let planned = property.planned;
+        if checked.unconfirmed.is_some()
+            && let Some(beside) = &mut self.beside
+        {
+            match beside.confirm(index, planned, checked) {
+                Ok(()) => {
+                    self.properties[index].is_handed_over = true;
+                    let property = planned.name.clone();
+                    return (context.observe)(Event::Searching { property, goal: Goal::ShorterRun });
+                }
+                Err(here) => checked = *here,
+            }
         }
+        checked.confirm_found(self.loaded, self.program, planned, context);
+        if checked.report.verdict == Verdict::Undecided {
+            self.look_for_growth(context.cancel);
+        }
+        let limits = self.left_of(self.settings.limits);
+        schedule(&mut checked, self.loaded, (planned, &Settings { limits, ..self.settings.clone() }), context);
+        self.conclude(index, checked, context);
+    }
+
+    /// Tells of a property whose search is over and whose violations are confirmed.
+    fn conclude(&mut self, index: usize, mut checked: Checked, context: &mut CheckContext<'_>) {
+        self.executed.extend(std::mem::take(&mut checked.executed));
+        let property = &mut self.properties[index];
         let named = context.named(self.settings.limits);
         checked.report.reason = checked.reason.sentence(&named);
         let strategy = checked.report.strategy.as_mut().filter(|_| checked.report.stopped == Some(Stopped::Depth));
@@ -544,14 +546,28 @@ impl<'a> Portfolio<'a> {
 
     /// Until when the next search may go on: each property that is open has its share of the time that is left.
     fn share(&self, now: Duration) -> Option<Duration> {
-        let open = self.properties.iter().filter(|property| property.over.is_none()).count();
+        let open = self.properties.iter().filter(|property| property.is_open()).count();
         self.settings.until.map(|until| now + until.saturating_sub(now) / open.max(1) as u32)
     }
 
-    /// What a search may use beside those that pause.
-    fn beside(&self, limits: Limits) -> Limits {
-        let memory_bytes_max = limits.memory_bytes_max.map(|max| max.saturating_sub(self.held_bytes));
+    /// What a search may use beside those that pause, and beside the thread that confirms what was found.
+    fn left_of(&self, limits: Limits) -> Limits {
+        let set_aside = self.beside.as_ref().and_then(Beside::memory_bytes_max).unwrap_or_default();
+        let memory_bytes_max = limits.memory_bytes_max.map(|max| max.saturating_sub(self.held_bytes + set_aside));
         Limits { memory_bytes_max, ..limits }
+    }
+}
+
+/// Says under which scheduling a model is safe, where that is asked for and may be of use.
+fn schedule(
+    checked: &mut Checked,
+    loaded: &Loaded,
+    (planned, settings): (&Planned, &Settings),
+    context: &mut CheckContext<'_>,
+) {
+    if settings.schedule && planned.question == Question::Safety {
+        let added = add_schedule(&mut checked.report, loaded, settings, context);
+        checked.failure = checked.failure.take().or(added.err());
     }
 }
 

@@ -1,0 +1,159 @@
+//! A thread that confirms what was found, and looks for shorter runs and for a schedule, while searches for other properties go on.
+//!
+//! What it finds out does not depend on what goes on beside it, so it is the same with one thread unless memory or time runs out.
+
+use super::schedule;
+use crate::task::Checked;
+use fabius_base::{Cancel, Limits};
+use fabius_observe::{CheckContext, Controls, Event};
+use fabius_program::Program;
+use fabius_task::load::Loaded;
+use fabius_task::plan::Planned;
+use fabius_task::settings::Settings;
+use std::any::Any;
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::{Builder, Scope};
+use std::time::Duration;
+
+/// The thread may use one part of the memory that is allowed, …
+const MEMORY_SHARE: u64 = 16;
+/// … and this much at least: with less memory, everything happens one after the other.
+const MEMORY_BYTES_MIN: u64 = 32 << 20;
+
+/// Its stack: a model may nest deeply.
+const STACK_BYTES: usize = 64 << 20;
+
+/// The thread, which begins when there is something to confirm.
+pub(super) struct Beside<'s, 'a> {
+    scope: &'s Scope<'s, 'a>,
+    task: Task<'a>,
+    /// Where to send what is to be confirmed, and where to hear of it.
+    thread: Option<(Sender<Handed<'a>>, Receiver<Told>)>,
+    /// The numbers of the properties for which something is being confirmed, in their order.
+    waiting: VecDeque<usize>,
+}
+
+/// What all that is to be confirmed has in common.
+#[derive(Clone)]
+struct Task<'a> {
+    loaded: &'a Loaded,
+    program: &'a Arc<Program>,
+    settings: Settings,
+    from_outside: FromOutside<'a>,
+}
+
+/// Who stops the check, the time since some moment before it, and who watches it.
+pub(super) type FromOutside<'a> = (Cancel, &'a (dyn Fn() -> Duration + Sync), Option<&'a Controls>);
+
+/// Something to confirm: the number of the property, the property, and what its search left behind.
+type Handed<'a> = (usize, &'a Planned, Box<Checked>);
+
+/// What the thread tells.
+pub(super) enum Told {
+    Event(Box<Event>),
+    /// What was found for the property with this number is confirmed.
+    Confirmed(usize, Box<Checked>),
+    Panicked(Box<dyn Any + Send>),
+}
+
+impl<'s, 'a> Beside<'s, 'a> {
+    /// The thread for a check; none if there is too little memory for it.
+    pub(super) fn new(
+        scope: &'s Scope<'s, 'a>,
+        from_outside: FromOutside<'a>,
+        (loaded, program, settings): (&'a Loaded, &'a Arc<Program>, &'a Settings),
+    ) -> Option<Self> {
+        let memory_bytes_max = settings.limits.memory_bytes_max.map(|max| max / MEMORY_SHARE);
+        if memory_bytes_max.is_some_and(|max| max < MEMORY_BYTES_MIN) {
+            return None;
+        }
+        let limits = Limits { memory_bytes_max, ..settings.limits };
+        let settings = Settings { limits, ..settings.clone() };
+        let task = Task { loaded, program, settings, from_outside };
+        Some(Self { scope, task, thread: None, waiting: VecDeque::new() })
+    }
+
+    /// The memory that it may use.
+    pub(super) fn memory_bytes_max(&self) -> Option<u64> {
+        self.task.settings.limits.memory_bytes_max
+    }
+
+    /// Begins to confirm what the search for what violates a property found.
+    ///
+    /// # Errors
+    /// What is to be confirmed here, if the system gives no thread.
+    pub(super) fn confirm(&mut self, index: usize, planned: &'a Planned, checked: Checked) -> Result<(), Box<Checked>> {
+        let mut checked = Box::new(checked);
+        if self.thread.is_none() {
+            self.thread = begin(self.scope, &self.task);
+        }
+        let Some((handed, _)) = &self.thread else { return Err(checked) };
+        if let Some(unconfirmed) = &mut checked.unconfirmed {
+            unconfirmed.set_bounds(self.task.settings.until, self.memory_bytes_max());
+        }
+        handed.send((index, planned, checked)).map_err(|back| back.0.2)?;
+        self.waiting.push_back(index);
+        Ok(())
+    }
+
+    /// The number of the property for which it confirms something now.
+    pub(super) fn first_waiting(&self) -> Option<usize> {
+        self.waiting.front().copied()
+    }
+
+    /// What it tells, if anything.
+    pub(super) fn hear(&mut self) -> Option<Told> {
+        let told = self.thread.as_ref()?.1.try_recv().ok()?;
+        Some(self.noted(told))
+    }
+
+    /// What it tells next; something must be waiting.
+    pub(super) fn wait(&mut self) -> Told {
+        let told = self.thread.as_ref().and_then(|(_, told)| told.recv().ok());
+        self.noted(told.unwrap_or_else(|| Told::Panicked(Box::new("a thread ended before all was confirmed"))))
+    }
+
+    fn noted(&mut self, told: Told) -> Told {
+        if matches!(told, Told::Confirmed(..)) {
+            self.waiting.pop_front();
+        }
+        told
+    }
+}
+
+/// Begins the thread; `None` if the system gives none.
+fn begin<'s, 'a>(scope: &'s Scope<'s, 'a>, task: &Task<'a>) -> Option<(Sender<Handed<'a>>, Receiver<Told>)> {
+    let (hand, handed) = channel::<Handed<'a>>();
+    let (tell, told) = channel();
+    let task = task.clone();
+    let work = move || {
+        for (index, planned, checked) in handed {
+            let confirmed = catch_unwind(AssertUnwindSafe(|| task.confirm(planned, checked, &tell)));
+            let last = confirmed.map_or_else(Told::Panicked, |checked| Told::Confirmed(index, checked));
+            if tell.send(last).is_err() {
+                break;
+            }
+        }
+    };
+    Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work).ok()?;
+    Some((hand, told))
+}
+
+impl Task<'_> {
+    fn confirm(&self, planned: &Planned, mut checked: Box<Checked>, tell: &Sender<Told>) -> Box<Checked> {
+        let (cancel, now, controls) = &self.from_outside;
+        let mut observe = |event| {
+            // Where nobody listens, the check is over.
+            let _ = tell.send(Told::Event(Box::new(event)));
+            controls.iter().for_each(|controls| controls.wait_while_paused(cancel));
+        };
+        // Whoever wants to see what a search is at means one that goes on.
+        let mut context = CheckContext { cancel, now: *now, observe: &mut observe, controls: None };
+        checked.confirm_found(self.loaded, self.program, planned, &mut context);
+        schedule(&mut checked, self.loaded, (planned, &self.settings), &mut context);
+        checked
+    }
+}
