@@ -54,8 +54,8 @@ pub(crate) struct Open<'a> {
     budgets: [Option<u64>; SIDE_SEARCHES.len()],
     /// What its main search did where it got furthest.
     main: Option<SearchReport>,
-    /// What the searches did that had turns.
-    turns: Vec<SearchReport>,
+    /// What the searches did that had turns, and how many states each stored, with those from before it began anew.
+    turns: Vec<(SearchReport, u64)>,
     /// What its main search left behind where it got furthest and was ended in a pause.
     furthest: Option<Checked>,
     /// A violation was found, and another thread confirms it.
@@ -79,28 +79,28 @@ impl<'a> Open<'a> {
 
     /// States that were stored in turns: a search that had several counts once.
     fn states_of_turns(&self) -> u64 {
-        self.turns.iter().map(|search| search.states).sum()
+        self.turns.iter().map(|&(_, stored)| stored).sum()
     }
 
-    /// Takes note of what the main search did, unless it did more before.
+    /// Takes note of what the main search did, unless it did more before and decides nothing now.
     fn note_main(&mut self, choice: &Choice, checked: &Checked, outcome: SearchEnd) {
         let did = searched(choice, checked, outcome);
-        let known = self.main.take().filter(|known| did.states < known.states && outcome != SearchEnd::Violated);
+        let decides = matches!(outcome, SearchEnd::Holds | SearchEnd::Violated);
+        let known = self.main.take().filter(|known| did.states < known.states && !decides);
         self.main = known.or(Some(did));
     }
 
     /// Takes note of what a search did in its turn; a later turn goes further.
     fn note_turn(&mut self, choice: &Choice, checked: &Checked, outcome: SearchEnd) {
         let did = searched(choice, checked, outcome);
-        self.turns.retain(|known| known.strategy != did.strategy);
-        self.turns.push(did);
+        let stored = did.states.max(checked.report.states_before);
+        self.turns.retain(|(known, _)| known.strategy != did.strategy);
+        self.turns.push((did, stored));
     }
 }
 
 fn searched(choice: &Choice, checked: &Checked, outcome: SearchEnd) -> SearchReport {
-    let PropertyReport { states, states_before, transitions, .. } = checked.report;
-    // What it stored before it began anew with the reduction is its own work, too.
-    let (states, transitions) = (states.max(states_before), transitions.max(states_before));
+    let PropertyReport { states, transitions, .. } = checked.report;
     SearchReport { strategy: choice.name().to_owned(), states, transitions, outcome }
 }
 
@@ -538,7 +538,8 @@ impl<'s, 'a> Portfolio<'s, 'a> {
             checked.findings.extend(self.growth.iter_mut().flat_map(|growth| growth.drain(..)));
         }
         if !property.turns.is_empty() {
-            checked.report.tried = property.main.iter().chain(&property.turns).cloned().collect();
+            checked.report.tried =
+                property.main.iter().chain(property.turns.iter().map(|(did, _)| did)).cloned().collect();
         }
         (context.observe)(Event::PropertyDone { property: Box::new(checked.report.clone()) });
         property.over = Some(checked);

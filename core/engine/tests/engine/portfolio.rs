@@ -5,7 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops there, and says where")]
 
 use fabius_base::{Cancel, Code, Limits};
-use fabius_engine::report::{PropertyReport, SearchEnd, Stopped, ViolationClass};
+use fabius_engine::report::{PropertyReport, SearchEnd, SearchReport, Stopped, ViolationClass};
 use fabius_engine::settings::{Audit, Pauses, ThreadCount};
 use fabius_engine::{CheckContext, Event, Order, Outcome, Settings, Verdict, check, load};
 use fabius_testkit::generate;
@@ -109,6 +109,17 @@ fn how_a_proof_is_audited_leaves_open_which_searches_run() {
             Audit::Full => assert_eq!(safety.audited, Some(safety.states)),
         }
     }
+}
+
+#[test]
+fn the_figures_of_a_search_that_began_anew_are_those_of_its_end() {
+    let text = "active [5] proctype P() { byte a; do :: a < 4 -> a++ :: else -> break od }";
+    let settings = Settings { pauses: Pauses { first: 500, growth: 2, early: 1 }, whole_states_max: 1_200, ..often() };
+    let safety = run(text, &settings).0.report.properties.swap_remove(0);
+    assert!(safety.verdict == Verdict::Holds && safety.states < safety.states_before, "{safety:?}");
+    let main = safety.tried.first().expect("others had turns");
+    assert_eq!(main.outcome, SearchEnd::Holds);
+    assert_eq!((main.states, main.transitions), (safety.states, safety.transitions));
 }
 
 #[test]
@@ -320,11 +331,17 @@ fn turns_and_single_searches_agree_on_random_models() {
             continue;
         }
         for first in [1, 40] {
-            let (outcome, _) =
-                run(&text, &Settings { pauses: Pauses { first, growth: 2, early: 1 }, ..Settings::default() });
+            let pauses = Pauses { first, growth: 2, early: 1 };
+            let (outcome, _) = run(&text, &Settings { pauses, ..Settings::default() });
             for (alone, property) in plain.report.properties.iter().zip(&outcome.report.properties) {
                 tells_no_budget(property);
                 several += u64::from(!property.tried.is_empty());
+                let decides = |search: &&SearchReport| matches!(search.outcome, SearchEnd::Holds | SearchEnd::Violated);
+                let decided = property.tried.iter().find(decides);
+                if let (Some(did), []) = (decided, property.together_with.as_slice()) {
+                    let figures = (property.states, property.transitions);
+                    assert_eq!((did.states, did.transitions), figures, "seed {seed}, {}:\n{text}", property.name);
+                }
                 assert_eq!(alone.verdict, property.verdict, "seed {seed}, {}:\n{text}", alone.name);
             }
         }
