@@ -17,6 +17,7 @@ mod near;
 mod outcome;
 pub mod partitioned;
 mod portfolio;
+mod prepared;
 mod prune;
 mod reachable;
 mod reducing;

@@ -3,7 +3,7 @@
 use crate::endless_atomic;
 use crate::prune::bounded;
 use crate::reachable::audited;
-use crate::task::{Checked, Job, measured, refused};
+use crate::task::{Checked, Job, measured};
 use crate::unconfirmed::{Runs, Unconfirmed};
 use fabius_audit::{Auditable, Audited};
 use fabius_model::reduction::{self, Preserve, Reduced, Trials, Trying, WhyNot};
@@ -14,11 +14,10 @@ use fabius_program::{EdgeId, Move, ProgressOn};
 use fabius_search::cycle::{self, CycleOutcome, CycleQuestion};
 use fabius_search::store::VisitedSet;
 use fabius_search::{self as search, Processes, TreeStore, parallel};
-use fabius_task::query::{CycleSearch, LivenessQuery, liveness_query};
+use fabius_task::query::{CycleSearch, LivenessQuery};
 use fabius_task::report::{OFF, ON, PropertyReport};
-use fabius_task::settings::{ALONE_BEFORE_ANEW_TRANSITIONS, Fairness, Settings, ThreadCount};
+use fabius_task::settings::{ALONE_BEFORE_ANEW_TRANSITIONS, Fairness, ThreadCount};
 use fabius_verdict::{self as verdict, Reason};
-use std::sync::Arc;
 
 /// The random order of the threads' successors starts from this; the same for every run.
 const SEED: u64 = 0;
@@ -85,7 +84,7 @@ pub(crate) fn searched(
     }
     let task = Task { property: name, ..job.over(&query.program).task() };
     let began = (context.now)();
-    let mut reduction = reduction(&query, settings);
+    let mut reduction = reduction(&query, job);
     let Explored { mut outcome, store_bytes, audited, states_before } =
         explore_reduced(&task, &query, threads, (&mut machine, &mut reduction), context);
     let atomic_loop = endless_atomic::take_back(&task, &mut machine, &mut outcome, threads, context);
@@ -126,16 +125,14 @@ pub(crate) fn about(
 /// # Errors
 /// What is to be reported instead, if the question makes no sense or no machine can run the model.
 pub(crate) fn prepare(job: Job<'_>, search: CycleSearch) -> Result<(LivenessQuery, SearchedMachine), Box<Checked>> {
-    let Job { program, planned, settings, .. } = job;
-    let query = liveness_query(program, planned, settings, search)
-        .map_err(|finding| Box::new(Checked::faulty(planned, *finding)))?;
-    let machine = SearchedMachine::infinite(Arc::clone(&query.program), query.watch)
-        .map_err(|refusal| Box::new(refused(planned, program, refusal)))?;
-    Ok((query, machine))
+    job.prepared.infinite(job, search)
 }
 
 /// How the model is to be reduced for the search; `None` if nobody wants that.
-fn reduction(query: &LivenessQuery, settings: &Settings) -> Result<Option<reduction::Plan>, WhyNot> {
+fn reduction(
+    query: &LivenessQuery,
+    Job { settings, prepared, .. }: Job<'_>,
+) -> Result<Option<reduction::Plan>, WhyNot> {
     // As it is written means: every step of it.
     if !settings.reduction || !settings.optimize {
         return Ok(None);
@@ -150,7 +147,7 @@ fn reduction(query: &LivenessQuery, settings: &Settings) -> Result<Option<reduct
             Some(_) => return Err(WhyNot::CountsSteps),
         },
     };
-    reduction::prepare(&query.program, preserve).map(Some)
+    prepared.plan(query, || reduction::prepare(&query.program, preserve)).map(Some)
 }
 
 /// What a report says of the reduction.

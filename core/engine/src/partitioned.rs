@@ -43,7 +43,7 @@ pub(crate) const PROCESSES: &str = "the number of processes";
 
 /// Lets several processes search the reachable states, and confirms what they found.
 pub(crate) fn check(job: Job<'_>, processes: usize, context: &mut CheckContext<'_>) -> Checked {
-    let Job { loaded, program, planned, settings } = job;
+    let Job { loaded, program, planned, settings, .. } = job;
     let mut machine = match job.machine() {
         Ok(machine) => machine,
         Err(checked) => return *checked,

@@ -66,7 +66,7 @@ fn check_by(
     context: &mut CheckContext<'_>,
     explore: impl FnOnce(&mut SearchedMachine, &mut CheckContext<'_>) -> Result<ReducedSearch, Box<Finding>>,
 ) -> Checked {
-    let Job { loaded, program, planned, settings } = job;
+    let Job { loaded, program, planned, settings, .. } = job;
     let task = job.task();
     let mut machine = match job.machine() {
         Ok(machine) => machine,

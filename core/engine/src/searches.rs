@@ -1,5 +1,6 @@
 //! The searches that exist, each behind the strategy that chooses it.
 
+use crate::prepared::Prepared;
 use crate::task::{Checked, Job};
 use crate::{deepening, delayed, liveness, partitioned, reachable, safety};
 use fabius_observe::CheckContext;
@@ -9,15 +10,15 @@ use fabius_task::load::Loaded;
 use fabius_task::plan::Planned;
 use std::sync::Arc;
 
-/// Runs the search that was chosen.
+/// Runs the search that was chosen for a property.
 pub(crate) fn search(
     loaded: &Loaded,
     program: &Arc<Program>,
-    planned: &Planned,
+    (planned, prepared): (&Planned, &Prepared),
     choice: &Choice,
     context: &mut CheckContext<'_>,
 ) -> Checked {
-    let job = Job { loaded, program, planned, settings: &choice.settings };
+    let job = Job { loaded, program, planned, settings: &choice.settings, prepared };
     match &choice.strategy {
         Strategy::Exhaustive { order, store, threads } => {
             let how = reachable::How { order: *order, store: *store, threads: *threads };

@@ -1,6 +1,7 @@
 //! What every kind of check is given, and what it leaves behind.
 
 use crate::executed::Executed;
+use crate::prepared::Prepared;
 use crate::unconfirmed::Unconfirmed;
 use fabius_analysis::Marks;
 use fabius_audit::Audited;
@@ -33,12 +34,14 @@ pub(crate) struct Job<'a> {
     pub program: &'a Arc<Program>,
     pub planned: &'a Planned,
     pub settings: &'a Settings,
+    /// What searches for it begin with.
+    pub prepared: &'a Prepared,
 }
 
 impl<'a> Job<'a> {
     /// The same for those who watch.
     pub(crate) fn task(self) -> Task<'a> {
-        let Self { loaded, program, planned, settings } = self;
+        let Self { loaded, program, planned, settings, .. } = self;
         Task { loaded, program, property: &planned.name, settings }
     }
 
@@ -55,8 +58,7 @@ impl<'a> Job<'a> {
     /// # Errors
     /// What is to be reported if no machine can run the model.
     pub(crate) fn machine(self) -> Result<SearchedMachine, Box<Checked>> {
-        let made = SearchedMachine::new(Arc::clone(self.program), self.watch());
-        made.map_err(|refusal| Box::new(refused(self.planned, self.program, refusal)))
+        self.prepared.finite(self)
     }
 
     /// What is watched in the search for violations of safety.
@@ -289,7 +291,8 @@ mod tests {
         let mut context =
             CheckContext { cancel: &Cancel::new(), now: &|| Duration::ZERO, observe: &mut |_| {}, controls: None };
         let mut checked = Checked::unchecked(&planned, "");
-        let job = Job { loaded: &loaded, program, planned: &planned, settings: &Settings::default() };
+        let (settings, prepared) = (Settings::default(), Prepared::default());
+        let job = Job { loaded: &loaded, program, planned: &planned, settings: &settings, prepared: &prepared };
         checked.confirm_either(job, Either { shorter, found }, &mut context);
         assert!(checked.failure.is_some_and(|failure| failure.contains("internal error")));
         assert_eq!(checked.report.violations.first().map(|violation| violation.steps), Some(1));

@@ -6,6 +6,7 @@
 //! them, these are left out, and the others are tried again.
 
 use crate::liveness::{Searched, searched};
+use crate::prepared::Prepared;
 use crate::task::{Checked, Job};
 use fabius_machine::Condition;
 use fabius_model::SearchedMachine;
@@ -73,7 +74,8 @@ pub(crate) fn prove(
     let always = Formula::Always(Box::new(Formula::Proposition(all)));
     joined.properties.push(Property::new(&*name, PropertyKind::Ltl(always), None));
     let planned = Planned { name, ..first.planned.clone() };
-    let job = Job { loaded, program: &Arc::new(joined), planned: &planned, settings: &choice.settings };
+    let prepared = &Prepared::default();
+    let job = Job { loaded, program: &Arc::new(joined), planned: &planned, settings: &choice.settings, prepared };
     let mut found = match searched(job, &first.planned.name, *search, *threads, context) {
         Ok(found) => found,
         Err(checked) => return checked.failure.map_or(Together::Undecided, Together::Failed),

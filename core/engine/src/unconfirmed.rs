@@ -1,5 +1,6 @@
 //! What is left to do once a search found what violates a property: a shorter run is looked for, and the run is confirmed.
 
+use crate::prepared::Prepared;
 use crate::reachable::shortest;
 use crate::shortest::add_shortest;
 use crate::task::{Checked, Job};
@@ -90,7 +91,7 @@ impl Checked {
         let Some(unconfirmed) = self.unconfirmed.take() else { return };
         let Unconfirmed { settings, mut machine, runs } = *unconfirmed;
         let settings = &settings;
-        let job = Job { loaded, program, planned, settings };
+        let job = Job { loaded, program, planned, settings, prepared: &Prepared::default() };
         match runs {
             Runs::Finite { runs, by_delays } => {
                 let count = runs.len();

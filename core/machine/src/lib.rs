@@ -216,6 +216,21 @@ impl Machine {
         })
     }
 
+    /// A machine for the same program that has not run yet.
+    #[must_use]
+    pub fn anew(&self) -> Self {
+        Self {
+            program: Arc::clone(&self.program),
+            code: Arc::clone(&self.code),
+            map: Arc::clone(&self.map),
+            shapes: Shapes::new(&self.code),
+            scratch: Scratch::new(),
+            spare: Vec::new(),
+            reached: vec![0; self.reached.len()],
+            ..*self
+        }
+    }
+
     /// The program that the machine runs.
     pub fn program(&self) -> &Program {
         &self.program

@@ -64,7 +64,7 @@ impl SearchedMachine {
     /// # Errors
     /// If the machine cannot run it.
     pub fn new(program: Arc<Program>, watch: Watch) -> Result<Self, Refusal> {
-        Self::made(program, watch, false)
+        Ok(Self::of(Machine::watching(program, watch)?, false))
     }
 
     /// Assembles the program for a search for infinite runs. A step of a process that fails is no error then
@@ -74,23 +74,27 @@ impl SearchedMachine {
     /// # Errors
     /// If the machine cannot run it.
     pub fn infinite(program: Arc<Program>, watch: Watch) -> Result<Self, Refusal> {
-        Self::made(program, watch, true)
+        Ok(Self::of(Machine::watching(program, watch)?, true))
     }
 
-    fn made(program: Arc<Program>, watch: Watch, infinite: bool) -> Result<Self, Refusal> {
-        let machine = Machine::watching(program, watch)?;
-        let cut = Arc::default();
-        Ok(Self {
+    fn of(machine: Machine, infinite: bool) -> Self {
+        Self {
             machine,
             infinite,
             start: None,
             held: ProcessSet::EMPTY,
             without: Arc::default(),
             holds: false,
-            cut,
+            cut: Arc::default(),
             bounds: None,
             preferred: None,
-        })
+        }
+    }
+
+    /// The same machine as it was made, before anything was run, held or bounded.
+    #[must_use]
+    pub fn anew(&self) -> Self {
+        Self::of(self.machine.anew(), self.infinite)
     }
 
     /// The same machine, whose runs begin after this path, and in which the processes of a set do not move; `None` if

@@ -36,6 +36,7 @@ impl CycleSearch {
 }
 
 /// A question in the form in which a search answers it.
+#[derive(Clone)]
 pub struct LivenessQuery {
     /// The program, with the claim if there is one.
     pub program: Arc<Program>,

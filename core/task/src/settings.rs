@@ -21,6 +21,12 @@ const PAUSE_GROWTH: u64 = 4;
 /// … in this many of the pauses, as in the last of them at about 147 000 transitions, it has done little.
 const EARLY_PAUSES: u32 = 4;
 
+/// A turn with less work than this is left out: a search tells how far it is only after about a thousand steps.
+const SHORTEST_TURN: u64 = 900;
+/// A search whose turn is as long as this keeps what it knows until its next one: the thread that it needs for that costs about as much
+/// as a thousand transitions.
+const KEPT_FROM: u64 = 5_000;
+
 /// This many states are explored without a reduction, unless somebody chose otherwise.
 pub const WHOLE_STATES_MAX: u64 = 10_000;
 /// This many transitions are listed to make a violation clearer, unless somebody chose otherwise: with small states that is
@@ -325,15 +331,28 @@ pub struct Pauses {
     pub growth: u64,
     /// In this many pauses the main search has done so little that others may do much beside it.
     pub early: u32,
+    /// A turn with less work than this is left out.
+    pub shortest_turn: u64,
+    /// A search whose turn is as long as this keeps what it knows until its next turn.
+    pub kept_from: u64,
 }
 
 impl Default for Pauses {
     fn default() -> Self {
-        Self { first: FIRST_PAUSE, growth: PAUSE_GROWTH, early: EARLY_PAUSES }
+        Self {
+            first: FIRST_PAUSE,
+            growth: PAUSE_GROWTH,
+            early: EARLY_PAUSES,
+            shortest_turn: SHORTEST_TURN,
+            kept_from: KEPT_FROM,
+        }
     }
 }
 
 impl Pauses {
+    /// None at all.
+    pub const NEVER: Self = Self { first: u64::MAX, growth: PAUSE_GROWTH, early: 1, shortest_turn: 0, kept_from: 0 };
+
     /// The work before a pause; they are numbered from 0.
     pub fn work(self, pause: u32) -> u64 {
         self.first.saturating_mul(self.growth.max(2).saturating_pow(pause))

@@ -9,7 +9,8 @@
 
 use fabius_base::Span;
 use fabius_program::{EdgeId, Move, Program};
-use std::collections::{BTreeSet, HashSet, VecDeque};
+use rustc_hash::FxHashSet;
+use std::collections::{BTreeSet, VecDeque};
 
 use crate::explain::WaitsFor;
 use crate::interpret::{Ending, Outcome, StepEvaluator, moves, released};
@@ -74,7 +75,7 @@ fn states_max(state: &State) -> usize {
 pub(crate) fn prospects(program: &Program, first: &State, waiting: &[u8]) -> Vec<Prospect> {
     let mut found = vec![Prospect::Unknown; waiting.len()];
     let states_max = states_max(first);
-    let mut seen = HashSet::from([first.clone()]);
+    let mut seen = FxHashSet::from_iter([first.clone()]);
     let mut open = VecDeque::from([(first.clone(), None, 0)]);
     while let Some((state, by, steps)) = open.pop_front() {
         let next = moves(program, &state);
@@ -93,7 +94,8 @@ pub(crate) fn prospects(program: &Program, first: &State, waiting: &[u8]) -> Vec
         });
         let lost = (next.ending == Ending::LosesControl).then(|| (released(&state), by, steps));
         for reached in reached.chain(lost) {
-            if seen.insert(reached.0.clone()) {
+            if !seen.contains(&reached.0) {
+                seen.insert(reached.0.clone());
                 open.push_back(reached);
             }
         }
@@ -201,7 +203,7 @@ impl Waiting<'_> {
     /// Whom a process lets move that could not before, if it goes on alone from a supposed state: processes and edges.
     fn released_by(&self, pid: u8, supposed: Supposed, left: &mut usize) -> BTreeSet<(u8, EdgeId)> {
         let mut found = BTreeSet::new();
-        let mut seen = HashSet::from([supposed.state.clone()]);
+        let mut seen = FxHashSet::from_iter([supposed.state.clone()]);
         let mut open = vec![supposed.state];
         while let Some(state) = open.pop() {
             let steps = self.steps(&state);

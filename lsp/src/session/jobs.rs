@@ -340,7 +340,7 @@ pub(super) mod tests {
         let loaded = fabius_engine::load("m", text.to_owned(), &[], &mut |_, _| None, &Settings::default());
         for tier in [Tier::Quick, Tier::DelayDeepening] {
             let job = Job { loaded: Arc::new(loaded.clone()), ..job("a", Work::Check(tier, SAFETY.to_owned())) };
-            let pauses = fabius_engine::settings::Pauses { first: 5_000, growth: 4, early: 1 };
+            let pauses = fabius_engine::settings::Pauses { first: 5_000, growth: 4, early: 1, ..Default::default() };
             let settings = Settings { pauses, clarify_transitions_max: 50_000, ..settings(&job) };
             let context = &mut CheckContext {
                 cancel: &Cancel::new(),

@@ -27,7 +27,7 @@ pub(crate) fn check(
     threads: usize,
     context: &mut CheckContext<'_>,
 ) -> Checked {
-    let Job { loaded, program, planned, settings } = job;
+    let Job { loaded, program, planned, settings, .. } = job;
     let (query, mut machine) = match prepare(job, CycleSearch::Components) {
         Ok(prepared) => prepared,
         Err(checked) => return *checked,

@@ -89,7 +89,7 @@ struct Order<'a> {
 
 /// Searches in the order of delays, and confirms what was found unless the shortest run is to be shown.
 pub(crate) fn check(job: Job<'_>, delaying: &Delaying, how: How, context: &mut CheckContext<'_>) -> Checked {
-    let Job { loaded, program, planned, settings } = job;
+    let Job { loaded, program, planned, settings, .. } = job;
     let task = job.task();
     let mut machine = match job.machine() {
         Ok(machine) => machine,
@@ -137,7 +137,7 @@ fn confirm_all(
     order: Order<'_>,
     context: &mut CheckContext<'_>,
 ) {
-    let Job { loaded, program, planned, settings } = job;
+    let Job { loaded, program, planned, settings, .. } = job;
     let (task, watch, delaying) = (job.task(), job.watch(), order.delaying);
     // Other ways to draw runs know nothing of delays.
     let delays_count = !matches!(order.how, How::Sample(kind) if kind != SampleKind::Delays);

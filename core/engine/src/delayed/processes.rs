@@ -13,7 +13,7 @@ use fabius_task::settings::{DelayMode, Delaying, Storage};
 
 /// Lets several processes search by increasing number of delays, and confirms what they found.
 pub(crate) fn check(job: Job<'_>, delaying: &Delaying, processes: usize, context: &mut CheckContext<'_>) -> Checked {
-    let Job { loaded, program, planned, settings } = job;
+    let Job { loaded, program, planned, settings, .. } = job;
     let (task, mode) = (job.task(), DelayMode::Fast);
     let mut machine = match job.machine() {
         Ok(machine) => machine,

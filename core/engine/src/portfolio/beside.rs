@@ -24,7 +24,7 @@ const MEMORY_SHARE: u64 = 16;
 const MEMORY_BYTES_MIN: u64 = 32 << 20;
 
 /// Its stack: a model may nest deeply.
-const STACK_BYTES: usize = 64 << 20;
+pub(super) const STACK_BYTES: usize = 64 << 20;
 
 /// The thread, which begins when there is something to confirm.
 pub(super) struct Beside<'s, 'a> {

@@ -5,10 +5,10 @@
 //! properties that are open. Whatever decides a property ends its turn. Work is counted in transitions, so what happens does not
 //! depend on how fast the machine is.
 //!
-//! The turns of a search begin anew each time, with the budget that the later pause gives, and throw away what they stored; since
-//! pauses become ever rarer and the turns ever smaller beside them, all turns of a property together take a fifth to a third of the
-//! work of its main search, and as much as that in the early pauses of one that only went deeper. A main search that ends before its first
-//! pause is the whole check of its property.
+//! A search goes on in its next turn from where it was, in a thread of its own that waits meanwhile ([`Waiting`]). Only those begin anew
+//! that did so little that the thread would take as long, and those that did so much that they may have several threads and hold much
+//! memory; since pauses become ever rarer and the turns ever smaller beside them, little is done twice. A main search that ends before
+//! its first pause is the whole check of its property.
 //!
 //! What a search found is confirmed, and shorter runs are looked for, while the searches for other properties go on ([`Beside`]).
 //!
@@ -16,29 +16,32 @@
 //! ([`together`]); it does not pause, since it may do no more work than their own searches would.
 
 mod beside;
+mod mains;
+mod meter;
 mod turns;
+mod waiting;
 
 use crate::executed::Executed;
+use crate::prepared::Prepared;
 use crate::schedule::add_schedule;
-use crate::searches::search;
 use crate::task::Checked;
 use crate::together::{self, Invariant, Together};
 use beside::{Beside, FromOutside, Told};
-use fabius_analysis::growth;
-use fabius_base::{Cancel, Finding, Limits};
-use fabius_observe::{CheckContext, Controls, Event, Goal, Progress};
+use fabius_base::{Finding, Limits};
+use fabius_observe::{CheckContext, Event, Goal};
 use fabius_program::Program;
 use fabius_strategy::Choice;
-use fabius_task::internal_error;
 use fabius_task::load::Loaded;
 use fabius_task::plan::{Planned, Question};
 use fabius_task::report::{PropertyReport, SearchEnd, SearchReport, Stopped, Verdict};
-use fabius_task::settings::{Audit, Pauses, Settings, ThreadCount};
+use fabius_task::settings::{Audit, Settings, ThreadCount};
+use mains::contradiction;
+use meter::Meter;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{Scope, scope};
 use std::time::Duration;
-use turns::SIDE_SEARCHES;
+use turns::{SIDE_SEARCHES, Side};
+use waiting::{Role, Waiting};
 
 /// A search for several invariants may do this much work at least for each of them.
 const WORK_TOGETHER_MIN: u64 = 5_000;
@@ -46,12 +49,16 @@ const WORK_TOGETHER_MIN: u64 = 5_000;
 /// A property, and what is known of it so far.
 pub(crate) struct Open<'a> {
     planned: &'a Planned,
+    /// What searches for it begin with.
+    prepared: Arc<Prepared>,
     /// Its main search.
     choice: Choice,
     /// Turns were had in this many of the pauses.
     pauses_had: u32,
-    /// The work of the last turn of each of the side searches.
-    budgets: [Option<u64>; SIDE_SEARCHES.len()],
+    /// The turns of each of the side searches.
+    sides: [Side; SIDE_SEARCHES.len()],
+    /// Its main search, if that has begun and waits for its next turn.
+    waiting: Option<Waiting>,
     /// What its main search did where it got furthest.
     main: Option<SearchReport>,
     /// What the searches did that had turns, and how many states each stored, with those from before it began anew.
@@ -67,9 +74,27 @@ pub(crate) struct Open<'a> {
 impl<'a> Open<'a> {
     /// Nothing is known yet.
     pub(crate) fn new(planned: &'a Planned, choice: Choice) -> Self {
-        let budgets = [None; SIDE_SEARCHES.len()];
+        let sides = Default::default();
         let (main, turns, furthest, is_handed_over, over) = (None, Vec::new(), None, false, None);
-        Self { planned, choice, pauses_had: 0, budgets, main, turns, furthest, is_handed_over, over }
+        let prepared = Arc::default();
+        Self {
+            planned,
+            prepared,
+            choice,
+            pauses_had: 0,
+            sides,
+            waiting: None,
+            main,
+            turns,
+            furthest,
+            is_handed_over,
+            over,
+        }
+    }
+
+    /// The property, and what searches for it begin with.
+    fn asked(&self) -> (&'a Planned, Arc<Prepared>) {
+        (self.planned, Arc::clone(&self.prepared))
     }
 
     /// Whether it is undecided, and searches for it may go on.
@@ -79,7 +104,14 @@ impl<'a> Open<'a> {
 
     /// States that were stored in turns: a search that had several counts once.
     fn states_of_turns(&self) -> u64 {
-        self.turns.iter().map(|&(_, stored)| stored).sum()
+        let waiting = self.sides.iter().filter_map(|side| side.waiting.as_ref());
+        let of_waiting: u64 = waiting.map(|search| search.meter.last.states).sum();
+        of_waiting + self.turns.iter().map(|&(_, stored)| stored).sum::<u64>()
+    }
+
+    /// The searches for it that wait.
+    fn all_waiting(&self) -> impl Iterator<Item = &Waiting> {
+        self.waiting.iter().chain(self.sides.iter().filter_map(|side| side.waiting.as_ref()))
     }
 
     /// Takes note of what the main search did, unless it did more before and decides nothing now.
@@ -104,59 +136,6 @@ fn searched(choice: &Choice, checked: &Checked, outcome: SearchEnd) -> SearchRep
     SearchReport { strategy: choice.name().to_owned(), states, transitions, outcome }
 }
 
-/// A main search that runs.
-struct Run<'c> {
-    /// The number of its property.
-    index: usize,
-    /// It ends in this pause, if it has only a turn itself.
-    last: Option<u32>,
-    /// Its next pause.
-    next: u32,
-    meter: Meter,
-    stop: &'c Cancel,
-    /// Time in pauses, in nanoseconds, which does not count as its own.
-    paused: &'c AtomicU64,
-    /// Time for searches for other properties.
-    lent: Duration,
-    /// What a search with a turn decided.
-    decided: Option<Checked>,
-    /// It ended in its last pause.
-    is_suspended: bool,
-}
-
-/// What a search has done so far, as its events tell.
-#[derive(Default)]
-struct Meter {
-    /// Work of searches that began anew.
-    before: u64,
-    last: Progress,
-    /// It looks for a first violation, not for more about one.
-    is_at_work: bool,
-}
-
-impl Meter {
-    /// Takes an event in; whether it says how far the search for a violation is.
-    fn hear(&mut self, event: &Event) -> bool {
-        match event {
-            Event::Searching { goal, .. } => {
-                self.before = self.work();
-                self.last = Progress::default();
-                self.is_at_work = *goal == Goal::Violation;
-                false
-            }
-            Event::Progress { progress, .. } => {
-                self.last = *progress;
-                self.is_at_work
-            }
-            _ => false,
-        }
-    }
-
-    fn work(&self) -> u64 {
-        self.before + self.last.transitions.max(self.last.states)
-    }
-}
-
 /// Decides the properties as far as the limits go; what is known of each, in their order, and the statements that some of the
 /// searches executed.
 pub(crate) fn decide(
@@ -175,6 +154,9 @@ struct Portfolio<'s, 'a> {
     loaded: &'a Loaded,
     program: &'a Arc<Program>,
     settings: &'a Settings,
+    /// The threads of the check belong to it.
+    scope: &'s Scope<'s, 'a>,
+    from_outside: FromOutside<'a>,
     /// The properties, in the order of the report.
     properties: Vec<Open<'a>>,
     /// Confirms what is found while other searches go on, if more than one thread may work.
@@ -203,13 +185,16 @@ impl<'s, 'a> Portfolio<'s, 'a> {
         (scope, from_outside): (&'s Scope<'s, 'a>, FromOutside<'a>),
     ) -> Self {
         let may_beside = 1 < properties.len() && 1 < settings.threads.most();
-        let beside = may_beside.then(|| Beside::new(scope, from_outside, (loaded, program, settings))).flatten();
+        let beside =
+            may_beside.then(|| Beside::new(scope, from_outside.clone(), (loaded, program, settings))).flatten();
         let whatever_threads = Settings { threads: ThreadCount::default(), ..settings.clone() };
         let may_join = leaves_open(&whatever_threads) && settings.prune.is_none();
         Self {
             loaded,
             program,
             settings,
+            scope,
+            from_outside,
             properties,
             beside,
             held_bytes: 0,
@@ -225,8 +210,8 @@ impl<'s, 'a> Portfolio<'s, 'a> {
     fn decide(mut self, context: &mut CheckContext<'_>) -> (Vec<Checked>, Executed) {
         for index in 0..self.properties.len() {
             if self.properties[index].is_open() {
-                let (checked, _) = self.main_search(index, None, context);
-                self.finish(index, checked, context);
+                let ended = self.main_search(index, None, context);
+                ended.into_iter().for_each(|(checked, _)| self.finish(index, checked, context));
             }
             self.prove_together(index, context);
         }
@@ -306,148 +291,6 @@ impl<'s, 'a> Portfolio<'s, 'a> {
         (together, meter.work())
     }
 
-    /// Runs the main search of a property, from its beginning to its end or to the end of a pause. What is known then, and whether
-    /// that is all that can be known.
-    fn main_search(&mut self, index: usize, last: Option<u32>, outer: &mut CheckContext<'_>) -> (Checked, bool) {
-        let planned = self.properties[index].planned;
-        let mut choice = self.properties[index].choice.clone();
-        choice.settings.until = self.share((outer.now)());
-        choice.settings.limits = self.left_of(choice.settings.limits);
-        let (loaded, program, now, controls) = (self.loaded, self.program, outer.now, outer.controls);
-        choice.settings.limits = outer.in_force(choice.settings.limits);
-        let (stop, paused) = (outer.cancel.part(), AtomicU64::new(0));
-        let mut run = Run {
-            index,
-            last,
-            next: 0,
-            meter: Meter::default(),
-            stop: &stop,
-            paused: &paused,
-            lent: Duration::ZERO,
-            decided: None,
-            is_suspended: false,
-        };
-        let may_pause = leaves_open(self.settings);
-        let mut observe = |event: Event| {
-            let at_work = run.meter.hear(&event);
-            (outer.observe)(event);
-            self.hear_beside(outer);
-            if at_work && may_pause {
-                self.go_on_or_pause(&mut run, choice.settings.until, outer);
-            }
-        };
-        let now = || now().saturating_sub(Duration::from_nanos(paused.load(Ordering::Relaxed)));
-        let mut context = CheckContext { cancel: &stop, now: &now, observe: &mut observe, controls };
-        let mut checked = search(loaded, program, planned, &choice, &mut context);
-        checked.describe(&choice, program, planned);
-        let Run { decided, is_suspended, .. } = run;
-        self.executed.extend(std::mem::take(&mut checked.executed));
-        // It may find something while it is asked to end.
-        let has_found = checked.report.verdict == Verdict::Violated;
-        let property = &mut self.properties[index];
-        if let Some(mut decided) = decided {
-            if !has_found || decided.report.verdict == Verdict::Violated {
-                property.note_main(&choice, &checked, SearchEnd::Superseded);
-                decided.failure = decided.failure.or(checked.failure);
-                return (decided, true);
-            }
-            let is_proved = decided.report.verdict == Verdict::Holds;
-            let contradiction = is_proved.then(|| internal_error("one search proved what another one found violated"));
-            checked.failure = checked.failure.or(decided.failure).or(contradiction);
-        }
-        property.note_main(&choice, &checked, end_of(&checked, is_suspended));
-        let mut context = CheckContext { cancel: outer.cancel, now: &now, observe: &mut *outer.observe, controls };
-        self.confirm_unless_beside(index, &mut checked, &mut context);
-        // Alone, it may have more time and memory.
-        let is_short =
-            [Stopped::Cancelled, Stopped::Timeout, Stopped::Memory].map(Some).contains(&checked.report.stopped);
-        let is_over = has_found || checked.failure.is_some() || !(is_suspended || last.is_some() && is_short);
-        (checked, is_over)
-    }
-
-    /// Ends a main search that has used up what it may use, or lets it pause if that is due.
-    fn go_on_or_pause(&mut self, run: &mut Run<'_>, until: Option<Duration>, outer: &mut CheckContext<'_>) {
-        let now = (outer.now)();
-        let states = run.meter.last.states + self.properties[run.index].states_of_turns();
-        if self.settings.until.is_some_and(|until| until <= now) || until.is_some_and(|until| until + run.lent <= now) {
-            return run.stop.time_out();
-        }
-        let limits = outer.controls.and_then(Controls::limits).unwrap_or(self.settings.limits);
-        if limits.states_max.is_some_and(|max| max <= states) && states != run.meter.last.states {
-            return run.stop.too_many_states();
-        }
-        let pauses = self.settings.pauses;
-        let mut due = None;
-        while run.last.is_none_or(|last| run.next <= last) && pauses.work(run.next) <= run.meter.work() {
-            due = Some(run.next);
-            run.next += 1;
-        }
-        if let Some(pause) = due {
-            self.pause(pause, run, outer);
-        }
-    }
-
-    /// Lets others have their turns.
-    fn pause(&mut self, pause: u32, run: &mut Run<'_>, outer: &mut CheckContext<'_>) {
-        let began = (outer.now)();
-        let held = run.meter.last.memory_bytes;
-        self.held_bytes += held;
-        if self.properties[run.index].pauses_had <= pause {
-            self.properties[run.index].pauses_had = pause + 1;
-            run.decided = self.turns(pause, run, outer);
-            let Progress { states, depth, .. } = run.meter.last;
-            let Pauses { early, .. } = self.settings.pauses;
-            self.has_long_path |= early <= pause && states <= 2 * depth;
-            // One that is as long as that does not end soon; sooner it is not worth the time.
-            if early < pause && run.decided.is_none() {
-                self.look_for_growth(outer.cancel);
-            }
-        }
-        if run.decided.is_some() || run.last == Some(pause) {
-            run.is_suspended = run.decided.is_none();
-            run.stop.cancel();
-        } else {
-            let began = (outer.now)();
-            // The others begin anew later: with less work than was done here, little is done twice.
-            if let (None, Some(before)) = (run.last, pause.checked_sub(1)) {
-                self.other_properties(run.index, before, outer);
-            }
-            run.lent += (outer.now)() - began;
-            let property = self.properties[run.index].planned.name.clone();
-            (outer.observe)(Event::Searching { property, goal: Goal::Violation });
-        }
-        self.held_bytes -= held;
-        let nanoseconds = ((outer.now)() - began).as_nanos() as u64;
-        run.paused.fetch_add(nanoseconds, Ordering::Relaxed);
-    }
-
-    /// Looks for values that only grow, where a path is long and nobody has looked yet.
-    fn look_for_growth(&mut self, cancel: &Cancel) {
-        if self.has_long_path && self.growth.is_none() && cancel.requested().is_none() {
-            self.growth = Some(growth(self.program, cancel));
-        }
-    }
-
-    /// Lets the main searches of the other properties that are open go on to a pause.
-    fn other_properties(&mut self, index: usize, pause: u32, outer: &mut CheckContext<'_>) {
-        for other in 0..self.properties.len() {
-            if other == index || !self.properties[other].is_open() || outer.cancel.requested().is_some() {
-                continue;
-            }
-            let (checked, is_over) = self.main_search(other, Some(pause), outer);
-            if is_over {
-                self.finish(other, checked, outer);
-                continue;
-            }
-            // What ended for want of memory or time had less of it than the check allows.
-            let is_suspended = checked.report.stopped == Some(Stopped::Cancelled);
-            let furthest = &mut self.properties[other].furthest;
-            if is_suspended && furthest.as_ref().is_none_or(|known| known.report.states < checked.report.states) {
-                *furthest = Some(checked);
-            }
-        }
-    }
-
     /// Whether what is found for this property can be confirmed while searches for others go on.
     fn confirms_beside(&self, index: usize) -> bool {
         let is_another = |(at, property): (usize, &Open<'_>)| at != index && property.is_open();
@@ -502,6 +345,8 @@ impl<'s, 'a> Portfolio<'s, 'a> {
             Some(furthest) if is_further(&furthest, &checked) => ended_like(furthest, &checked),
             _ => checked,
         };
+        self.end_waiting(index, &mut checked);
+        let property = &mut self.properties[index];
         let planned = property.planned;
         if checked.unconfirmed.is_some()
             && let Some(beside) = &mut self.beside
@@ -522,6 +367,28 @@ impl<'s, 'a> Portfolio<'s, 'a> {
         let limits = self.left_of(self.settings.limits);
         schedule(&mut checked, self.loaded, (planned, &Settings { limits, ..self.settings.clone() }), context);
         self.conclude(index, checked, context);
+    }
+
+    /// Ends the searches for a property that wait, and takes note of what they did: it is decided, or all is done that may be done.
+    fn end_waiting(&mut self, index: usize, checked: &mut Checked) {
+        let property = &mut self.properties[index];
+        let sides = property.sides.iter_mut().filter_map(|side| side.waiting.take());
+        let waiting: Vec<Waiting> = property.waiting.take().into_iter().chain(sides).collect();
+        for search in waiting {
+            let (choice, role) = (search.choice.clone(), search.role);
+            let Some(mut ended) = search.end() else { continue };
+            self.executed.extend(std::mem::take(&mut ended.executed));
+            let end = end_of(&ended, true);
+            match role {
+                Role::Main => property.note_main(&choice, &ended, end),
+                Role::Side { .. } => property.note_turn(&choice, &ended, end),
+            }
+            checked.failure = checked.failure.take().or(ended.failure.take());
+            if ended.report.verdict == Verdict::Violated && checked.report.verdict != Verdict::Violated {
+                ended.failure = checked.failure.take().or_else(|| contradiction(checked));
+                *checked = *ended;
+            }
+        }
     }
 
     /// Tells of a property whose search is over and whose violations are confirmed.
@@ -554,6 +421,7 @@ impl<'s, 'a> Portfolio<'s, 'a> {
     /// What a search may use beside those that pause, and beside the thread that confirms what was found.
     fn left_of(&self, limits: Limits) -> Limits {
         let set_aside = self.beside.as_ref().and_then(Beside::memory_bytes_max).unwrap_or_default();
+        let set_aside = set_aside + self.waiting_bytes_max().unwrap_or_default();
         let memory_bytes_max = limits.memory_bytes_max.map(|max| max.saturating_sub(self.held_bytes + set_aside));
         Limits { memory_bytes_max, ..limits }
     }

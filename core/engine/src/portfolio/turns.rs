@@ -1,11 +1,11 @@
 //! The turns that searches have in the pauses of a main search.
 
-use super::{Meter, Portfolio, Run, end_of};
-use crate::searches::search;
+use super::mains::Run;
+use super::waiting::{Role, Task, Turn, Waiting};
+use super::{Portfolio, end_of};
 use crate::task::Checked;
-use fabius_base::Limits;
-use fabius_observe::{CheckContext, Event, Progress};
-use fabius_strategy::{Asked, choose};
+use fabius_observe::{CheckContext, Progress};
+use fabius_strategy::{Asked, Choice, choose};
 use fabius_task::report::Verdict;
 use fabius_task::settings::{Delaying, DepthBounding, Order, Pauses, Settings};
 
@@ -13,8 +13,11 @@ use fabius_task::settings::{Delaying, DepthBounding, Order, Pauses, Settings};
 pub(super) struct SideSearch {
     /// What is asked for in place of what suits the property.
     ask: fn(Settings) -> Settings,
-    /// Its work in early pauses, in per cent of what the main search has done: generous, since that is little.
+    /// Its work in early pauses but the last, in per cent of what the main search has done. A transition costs it up to three times as
+    /// much, and many a main search is over soon after.
     early_percent: u64,
+    /// The same in the last early pause: generous, since most searches are over by then.
+    middle_percent: u64,
     /// Whether it has a turn in an early pause, by where the main search is then.
     is_early: fn(&Progress) -> bool,
     /// Its work in the pause after those, and divided by 2, 3, … in later ones: what many states did not show is ever less likely
@@ -24,9 +27,9 @@ pub(super) struct SideSearch {
 
 /// The searches that have a turn, in their order: long runs with few delays, short runs beside unbounded ones, shortest runs.
 pub(super) const SIDE_SEARCHES: [SideSearch; 3] = [
-    SideSearch { ask: by_delays, early_percent: 15, is_early: |_| true, later_percent: 5 },
-    SideSearch { ask: by_depth, early_percent: 60, is_early: is_deep, later_percent: 15 },
-    SideSearch { ask: breadth_first, early_percent: 0, is_early: |_| false, later_percent: 10 },
+    SideSearch { ask: by_delays, early_percent: 11, middle_percent: 15, is_early: |_| true, later_percent: 5 },
+    SideSearch { ask: by_depth, early_percent: 30, middle_percent: 60, is_early: is_deep, later_percent: 15 },
+    SideSearch { ask: breadth_first, early_percent: 0, middle_percent: 0, is_early: |_| false, later_percent: 10 },
 ];
 
 /// Whether much of what was stored is one path: then what lies near the start may never be looked at.
@@ -49,24 +52,56 @@ fn breadth_first(settings: Settings) -> Settings {
     Settings { search: Order::BreadthFirst, ..settings }
 }
 
-impl Portfolio<'_, '_> {
+/// The turns of a side search for a property.
+#[derive(Default)]
+pub(super) struct Side {
+    /// Its work by the end of its last turn.
+    work: Option<u64>,
+    /// It goes on in its next turn, if it waits.
+    pub(super) waiting: Option<Waiting>,
+    /// It has nothing more to do.
+    is_over: bool,
+}
+
+impl Side {
+    /// Whether a turn with this much work in all would see more than those before, and is no shorter than a turn may be.
+    fn is_worth(&self, work: u64, shortest: u64) -> bool {
+        let done = match (&self.waiting, self.work) {
+            (Some(search), _) => search.meter.work(),
+            // It begins anew, and would hardly see more with hardly more work.
+            (None, Some(last)) => last.saturating_mul(2).saturating_sub(1),
+            (None, None) => 0,
+        };
+        !self.is_over && done < work && shortest <= work
+    }
+}
+
+/// What a side search left behind.
+struct SideEnded {
+    choice: Choice,
+    role: Role,
+    checked: Checked,
+    /// It ended before its turn did.
+    is_over: bool,
+}
+
+impl<'a> Portfolio<'_, 'a> {
     /// Lets the searches that fail differently have their turns; what they decided.
-    pub(super) fn turns(&mut self, pause: u32, run: &Run<'_>, outer: &mut CheckContext<'_>) -> Option<Checked> {
-        let Pauses { early, .. } = self.settings.pauses;
-        let work = self.settings.pauses.work(pause);
-        for (index, side) in SIDE_SEARCHES.iter().enumerate() {
+    pub(super) fn turns(&mut self, pause: u32, run: &Run, outer: &mut CheckContext<'_>) -> Option<Checked> {
+        let Pauses { early, shortest_turn, .. } = self.settings.pauses;
+        let done = self.settings.pauses.work(pause);
+        for (at, side) in SIDE_SEARCHES.iter().enumerate() {
             if pause < early && !(side.is_early)(&run.meter.last) {
                 continue;
             }
-            let budget = match pause.checked_sub(early) {
-                None => work.saturating_mul(side.early_percent) / 100,
-                Some(later) => work.saturating_mul(side.later_percent) / (100 * (1 + u64::from(later))),
+            let work = match pause.checked_sub(early) {
+                None if pause + 1 < early => done.saturating_mul(side.early_percent).div_ceil(100),
+                None => done.saturating_mul(side.middle_percent).div_ceil(100),
+                Some(later) => done.saturating_mul(side.later_percent).div_ceil(100 * (1 + u64::from(later))),
             };
-            let last = &mut self.properties[run.index].budgets[index];
-            // With hardly more work than before, it would hardly see more.
-            if last.is_none_or(|last| last.saturating_mul(2) <= budget) {
-                *last = Some(budget);
-                let decided = self.turn(side, budget, run, outer);
+            if self.properties[run.index].sides[at].is_worth(work, shortest_turn) {
+                self.properties[run.index].sides[at].work = Some(work);
+                let decided = self.turn((at, side), work, run, outer);
                 if decided.is_some() {
                     return decided;
                 }
@@ -75,15 +110,69 @@ impl Portfolio<'_, '_> {
         None
     }
 
-    /// Runs a search within a budget; what it decided.
-    fn turn(&mut self, side: &SideSearch, budget: u64, run: &Run<'_>, outer: &mut CheckContext<'_>) -> Option<Checked> {
+    /// Lets a search go on until it has done this much work; what it decided.
+    fn turn(
+        &mut self,
+        (at, side): (usize, &SideSearch),
+        work: u64,
+        run: &Run,
+        outer: &mut CheckContext<'_>,
+    ) -> Option<Checked> {
+        let index = run.index;
+        let (waiting, task) = match self.properties[index].sides[at].waiting.take() {
+            Some(search) => (Some(search), None),
+            None => (None, Some(self.side_task(side, run, outer)?)),
+        };
+        let states_max = self.states_left(index).map(|max| max.saturating_sub(run.meter.last.states));
+        let turn = Turn { work, until: self.share((outer.now)()), states_max };
+        let SideEnded { choice, role, mut checked, is_over } = match (waiting, task) {
+            (None, Some(task)) if work < self.settings.pauses.kept_from => self.side_at_once(task, turn, outer),
+            (waiting, task) => {
+                let mut search = waiting.or_else(|| Waiting::new(self.scope, task?))?;
+                let over = self.go_on(index, &mut search, turn, outer);
+                if over.is_none() && self.may_wait(&search) {
+                    self.properties[index].sides[at].waiting = Some(search);
+                    return None;
+                }
+                let (choice, role, is_over) = (search.choice.clone(), search.role, over.is_some());
+                SideEnded { choice, role, checked: *over.or_else(|| search.end())?, is_over }
+            }
+        };
+        self.executed.extend(std::mem::take(&mut checked.executed));
+        self.confirm_unless_beside(index, &mut checked, outer);
+        let decided = match checked.report.verdict {
+            Verdict::Violated => true,
+            Verdict::Holds => role == Role::Side { proves: true },
+            Verdict::Undecided | Verdict::Faulty => false,
+        } || checked.failure.is_some();
+        let property = &mut self.properties[index];
+        property.sides[at].is_over = is_over && checked.report.stopped.is_none();
+        property.note_turn(&choice, &checked, end_of(&checked, !is_over));
+        decided.then_some(checked)
+    }
+
+    /// Runs a side search in this thread for one turn.
+    fn side_at_once(&mut self, task: Task<'_>, turn: Turn, outer: &mut CheckContext<'_>) -> SideEnded {
+        let mut is_over = true;
+        let mut tell = |event| {
+            (outer.observe)(event);
+            self.hear_beside(outer);
+        };
+        let checked = task.search(turn, &mut tell, |_| {
+            is_over = false;
+            None
+        });
+        SideEnded { choice: task.choice, role: task.role, checked, is_over }
+    }
+
+    /// A search that fails differently from the main search, if there is such a one and it may begin.
+    fn side_task(&self, side: &SideSearch, run: &Run, outer: &CheckContext<'_>) -> Option<Task<'a>> {
         let property = &self.properties[run.index];
-        let planned = property.planned;
-        let mut settings = (side.ask)(Settings { until: self.share((outer.now)()), ..self.settings.question_only() });
+        let mut settings = (side.ask)(Settings { until: self.settings.until, ..self.settings.question_only() });
         settings.limits = outer.in_force(self.left_of(self.settings.limits));
         let stored = run.meter.last.states + property.states_of_turns();
         settings.limits.states_max = settings.limits.states_max.map(|max| max.saturating_sub(stored));
-        let asked = Asked::of(planned, &settings);
+        let asked = Asked::of(property.planned, &settings);
         let as_audited = choose(&asked, &Settings { audit: self.settings.audit, ..settings.clone() });
         let as_audited = as_audited.filter(|choice| choice.set_aside.is_empty());
         // A search whose proofs cannot be audited as asked still finds violations.
@@ -95,33 +184,6 @@ impl Portfolio<'_, '_> {
         if !is_another || is_sealed || outer.cancel.requested().is_some() || settings.limits.states_max == Some(0) {
             return None;
         }
-        let (loaded, program) = (self.loaded, self.program);
-        let (now, controls, stop) = (outer.now, outer.controls, outer.cancel.part());
-        let (mut meter, mut is_over) = (Meter::default(), true);
-        let may_ignore_depth = !choice.heeds_depth();
-        let mut observe = |event: Event| {
-            let is_unfit = || may_ignore_depth && outer.in_force(Limits::default()).depth_max.is_some();
-            if meter.hear(&event) && (budget <= meter.work() || is_unfit()) {
-                is_over = false;
-                stop.cancel();
-            }
-            // Rounds are told of main searches only: whoever listens takes them for those of that one.
-            if !matches!(event, Event::Round { .. }) {
-                (outer.observe)(event);
-            }
-            self.hear_beside(outer);
-        };
-        let mut context = CheckContext { cancel: &stop, now, observe: &mut observe, controls };
-        let mut checked = search(loaded, program, planned, &choice, &mut context);
-        checked.describe(&choice, program, planned);
-        self.executed.extend(std::mem::take(&mut checked.executed));
-        self.confirm_unless_beside(run.index, &mut checked, outer);
-        let decided = match checked.report.verdict {
-            Verdict::Violated => true,
-            Verdict::Holds => proves,
-            Verdict::Undecided | Verdict::Faulty => false,
-        } || checked.failure.is_some();
-        self.properties[run.index].note_turn(&choice, &checked, end_of(&checked, !is_over));
-        decided.then_some(checked)
+        Some(self.task(run.index, choice, Role::Side { proves }))
     }
 }

@@ -260,7 +260,7 @@ fn shortened(text: &str, clarify_transitions_max: u64, search: Order) -> (Proper
     let loaded = load("m.pml", text.to_owned(), &[], &mut |_, _| None, &Settings::default());
     let (properties, mut searches) = (vec!["safety".to_owned()], Vec::new());
     // Only the main search: another one would find another run.
-    let pauses = Pauses { first: u64::MAX, growth: 2, early: 1 };
+    let pauses = Pauses::NEVER;
     let settings = Settings { clarify_transitions_max, search, properties, pauses, ..Settings::default() };
     let mut observe = |event| match event {
         Event::Searching { goal, .. } => searches.push((goal, 0)),

@@ -131,7 +131,7 @@ fn looking_changes_nothing() {
 fn limits_can_be_raised_and_lowered_while_a_search_runs() {
     let controls = Controls::new();
     // The states of other searches would count, too.
-    let settings = Settings { pauses: Pauses { first: u64::MAX, growth: 2, early: 1 }, ..plain() };
+    let settings = Settings { pauses: Pauses::NEVER, ..plain() };
     let mut stop = |event: Event| {
         if let Event::Progress { progress, .. } = event
             && progress.states > 5_000

@@ -34,7 +34,7 @@ fn run(text: &str, settings: &Settings) -> (Outcome, Vec<Event>) {
 }
 
 fn often() -> Settings {
-    let pauses = Pauses { first: 2_000, growth: 2, early: 1 };
+    let pauses = Pauses { first: 2_000, growth: 2, early: 1, shortest_turn: 1, kept_from: 1_000 };
     Settings { pauses, clarify_transitions_max: 100_000, ..Settings::default() }
 }
 
@@ -65,7 +65,10 @@ fn an_error_near_the_start_is_found_beside_a_counter() {
 #[test]
 fn runs_of_bounded_depth_are_searched_early_only_beside_a_path_that_grows() {
     let tried = |text: &str, transitions_max: u64| {
-        let settings = Settings { pauses: Pauses { first: 2_000, growth: 4, early: 1 }, ..often() };
+        let settings = Settings {
+            pauses: Pauses { first: 2_000, growth: 4, early: 1, shortest_turn: 1, kept_from: 1_000 },
+            ..often()
+        };
         let property = run(text, &settings).0.report.properties.swap_remove(0);
         assert!(property.transitions < transitions_max, "it is over before its second pause: {property:?}");
         property.tried.into_iter().map(|search| search.strategy).collect::<Vec<String>>()
@@ -114,7 +117,11 @@ fn how_a_proof_is_audited_leaves_open_which_searches_run() {
 #[test]
 fn the_figures_of_a_search_that_began_anew_are_those_of_its_end() {
     let text = "active [5] proctype P() { byte a; do :: a < 4 -> a++ :: else -> break od }";
-    let settings = Settings { pauses: Pauses { first: 500, growth: 2, early: 1 }, whole_states_max: 1_200, ..often() };
+    let settings = Settings {
+        pauses: Pauses { first: 500, growth: 2, early: 1, shortest_turn: 1, kept_from: 1_000 },
+        whole_states_max: 1_200,
+        ..often()
+    };
     let safety = run(text, &settings).0.report.properties.swap_remove(0);
     assert!(safety.verdict == Verdict::Holds && safety.states < safety.states_before, "{safety:?}");
     let main = safety.tried.first().expect("others had turns");
@@ -124,7 +131,7 @@ fn the_figures_of_a_search_that_began_anew_are_those_of_its_end() {
 
 #[test]
 fn a_search_that_ends_before_its_first_pause_is_the_whole_check() {
-    let never = Settings { pauses: Pauses { first: u64::MAX, growth: 2, early: 1 }, ..Settings::default() };
+    let never = Settings { pauses: Pauses::NEVER, ..Settings::default() };
     let text = "byte n; active [2] proctype P() { do :: n < 12 -> n++ :: break od } ltl p { [] (n < 13) }";
     let (plain, before) = run(text, &never);
     let (outcome, events) = run(text, &Settings::default());
@@ -181,7 +188,7 @@ fn what_is_found_is_told_once_whenever_a_pause_is_due() {
         active proctype B() { do :: b = (b + 1) % 3000 od }";
     for threads in [1, 2] {
         for first in (1_000..12_000).step_by(1_000) {
-            let pauses = Pauses { first, growth: 2, early: 1 };
+            let pauses = Pauses { first, growth: 2, early: 1, shortest_turn: 1, kept_from: 2 * first };
             let threads = ThreadCount::UpTo(threads);
             let (outcome, events) = run(text, &Settings { pauses, threads, ..often() });
             for property in ["p", "q"] {
@@ -192,6 +199,47 @@ fn what_is_found_is_told_once_whenever_a_pause_is_due() {
             assert_eq!(verdicts[1..], [Verdict::Violated; 2], "{threads:?}, {first}");
         }
     }
+}
+
+#[test]
+fn a_search_that_waits_for_its_next_turn_goes_on_from_where_it_was() {
+    let text = "byte a, b, c; ltl few { [] (c < 40) } ltl fewer { <> [] (c < 40) }
+        active proctype A() { do :: a < 12 -> a++ :: a > 0 -> a-- od }
+        active proctype B() { do :: b < 12 -> b++ :: b > 0 -> b-- od }
+        active proctype C() { do :: c < 12 -> c++ :: c > 0 -> c-- od }";
+    // How often a search is behind where one for the same property was before.
+    let begun_anew = |kept_from: u64| {
+        let pauses = Pauses { first: 2_000, growth: 2, early: 4, shortest_turn: 1, kept_from };
+        let (outcome, events) = run(text, &Settings { pauses, threads: ThreadCount::UpTo(1), ..often() });
+        assert_eq!(outcome.report.properties.len(), 3);
+        assert!(outcome.report.properties.iter().all(|property| property.verdict == Verdict::Holds));
+        let of_few = events.iter().filter_map(|event| match event {
+            Event::Progress { property, progress, .. } if property == "fewer" => Some(progress.transitions),
+            _ => None,
+        });
+        let far: Vec<u64> = of_few.collect();
+        (far.windows(2).filter(|two| two[1] < two[0]).count(), outcome.report)
+    };
+    let ((never, kept), (often, anew)) = (begun_anew(1), begun_anew(u64::MAX));
+    assert!(never < often, "{never} times, and {often} times if nothing is kept");
+    for (one, other) in kept.properties.iter().zip(&anew.properties) {
+        assert_eq!((one.states, one.transitions, &one.verdict), (other.states, other.transitions, &other.verdict));
+    }
+}
+
+#[test]
+fn searches_that_wait_are_held_back_where_memory_is_short() {
+    let text = "byte a, b, c; ltl few { [] (c < 40) }
+        active proctype A() { do :: a < 12 -> a++ :: a > 0 -> a-- od }
+        active proctype B() { do :: b < 12 -> b++ :: b > 0 -> b-- od }
+        active proctype C() { do :: c < 12 -> c++ :: c > 0 -> c-- od }";
+    let pauses = Pauses { first: 2_000, growth: 2, early: 4, shortest_turn: 1, kept_from: 1 };
+    let verdicts = |bytes: u64| {
+        let limits = Limits { memory_bytes_max: Some(bytes), ..Limits::default() };
+        let (outcome, _) = run(text, &Settings { pauses, limits, ..often() });
+        outcome.report.properties.iter().map(|property| property.verdict).collect::<Vec<Verdict>>()
+    };
+    assert_eq!(verdicts(16 << 20), verdicts(1 << 30), "hardly anything may wait with little");
 }
 
 #[test]
@@ -213,8 +261,7 @@ fn a_property_does_not_wait_for_the_one_before_it() {
     let told: Vec<(&str, Verdict)> =
         outcome.report.properties.iter().map(|property| (property.name.as_str(), property.verdict)).collect();
     assert_eq!(told, [("safety", Verdict::Holds), ("never_three", Verdict::Violated)], "in the order of the model");
-    let (plain, _) =
-        run(text, &Settings { pauses: Pauses { first: u64::MAX, growth: 2, early: 1 }, ..Settings::default() });
+    let (plain, _) = run(text, &Settings { pauses: Pauses::NEVER, ..Settings::default() });
     assert_eq!(outcome.report.properties[0].states, plain.report.properties[0].states);
     assert!(matches!(events.last(), Some(Event::Done { .. })));
 }
@@ -320,7 +367,7 @@ fn an_interrupted_check_tells_of_the_search_that_got_furthest() {
 #[test]
 fn turns_and_single_searches_agree_on_random_models() {
     let models = std::env::var("FABIUS_MODELS").ok().and_then(|text| text.parse().ok()).unwrap_or(MODELS);
-    let never = Pauses { first: u64::MAX, growth: 2, early: 1 };
+    let never = Pauses::NEVER;
     let limits = Limits { states_max: Some(STATES_MAX), ..Limits::default() };
     let mut several = 0;
     for seed in 1..=models {
@@ -330,8 +377,8 @@ fn turns_and_single_searches_agree_on_random_models() {
         if !plain.report.properties.iter().all(is_decided) {
             continue;
         }
-        for first in [1, 40] {
-            let pauses = Pauses { first, growth: 2, early: 1 };
+        for (first, kept_from) in [(1, 0), (1, 40), (40, u64::MAX)] {
+            let pauses = Pauses { first, growth: 2, early: 1, shortest_turn: 0, kept_from };
             let (outcome, _) = run(&text, &Settings { pauses, ..Settings::default() });
             for (alone, property) in plain.report.properties.iter().zip(&outcome.report.properties) {
                 tells_no_budget(property);
