@@ -2,7 +2,7 @@
 
 use super::meter::{Clock, Meter};
 use super::waiting::{Role, Task, Turn, Waiting};
-use super::{Portfolio, end_of, leaves_open};
+use super::{Portfolio, end_of};
 use crate::searches::search;
 use crate::task::Checked;
 use fabius_analysis::growth;
@@ -18,8 +18,14 @@ use std::time::Duration;
 const WAITING_WORK_MAX: u64 = ALONE_BEFORE_ANEW_TRANSITIONS;
 /// All that wait may hold one part of the memory that is allowed, …
 const WAITING_MEMORY_SHARE: u64 = 32;
-/// … and are no more than this many.
-const WAITING_MAX: usize = 64;
+/// … and are no more than this many: …
+const WAITING_MAX: u64 = 64;
+/// … each takes this much of the address space, most of which it never touches, …
+const WAITING_ADDRESSES: u64 = 128 << 20;
+/// … and together they take no more than one part of as much as memory is allowed.
+const WAITING_ADDRESS_SHARE: u64 = 4;
+/// With less memory than this, none waits.
+const MEMORY_BYTES_MIN: u64 = 2 << 30;
 
 /// A main search that goes on.
 pub(super) struct Run {
@@ -65,23 +71,28 @@ impl<'a> Portfolio<'_, 'a> {
     ) -> Option<(Checked, bool)> {
         let pauses = self.settings.pauses;
         let is_long = last.is_some_and(|last| pauses.kept_from <= pauses.work(last));
-        if is_long || self.properties[index].waiting.is_some() {
-            self.main_in_turns(index, last, outer)
-        } else {
-            Some(self.main_at_once(index, last, outer))
+        let begun = self.properties[index].waiting.take();
+        let search = begun.or_else(|| {
+            let task = is_long.then(|| self.task(index, self.properties[index].choice.clone(), Role::Main, outer));
+            task.and_then(|task| self.begin(&task))
+        });
+        match search {
+            Some(search) => self.main_in_turns(search, (index, last), outer),
+            None => Some(self.main_at_once(index, last, outer)),
         }
     }
 
     /// Runs the main search of a property in this thread, from its beginning to its end or to the end of a pause.
     fn main_at_once(&mut self, index: usize, last: Option<u32>, outer: &mut CheckContext<'_>) -> (Checked, bool) {
         let (planned, prepared) = self.properties[index].asked();
-        let mut choice = self.main_choice(index, outer);
+        let mut choice = self.properties[index].choice.clone();
+        choice.settings.limits = outer.in_force(self.left_of(choice.settings.limits));
         let until = self.share((outer.now)());
         choice.settings.until = until;
         let (loaded, program, outside, controls) = (self.loaded, self.program, outer.now, outer.controls);
         let (stop, clock) = (outer.cancel.part(), Clock::new(outside));
         let mut run = Run::new(index, last, Meter::default());
-        let may_pause = leaves_open(self.settings);
+        let may_pause = self.may_pause;
         let mut observe = |event: Event| {
             let at_work = run.meter.hear(&event);
             (outer.observe)(event);
@@ -106,25 +117,21 @@ impl<'a> Portfolio<'_, 'a> {
         self.main_ended(run, &choice, checked, &mut context)
     }
 
-    /// Lets the main search of a property go on from where it waits, or from its beginning if it does not.
+    /// Lets the main search of a property go on that has a thread.
     fn main_in_turns(
         &mut self,
-        index: usize,
-        last: Option<u32>,
+        mut search: Waiting,
+        (index, last): (usize, Option<u32>),
         outer: &mut CheckContext<'_>,
     ) -> Option<(Checked, bool)> {
-        let mut search = match self.properties[index].waiting.take() {
-            Some(search) => search,
-            None => Waiting::new(self.scope, self.task(index, self.main_choice(index, outer), Role::Main))?,
-        };
         let mut run = Run::new(index, last, search.meter.clone());
         let until = self.share((outer.now)());
         // Others had their turns in the pauses before.
         run.pause_due(self.settings.pauses);
         while last.is_none_or(|last| run.next <= last) {
-            let states_max = self.states_left(index);
+            let until = [until.map(|until| until + run.lent), self.settings.until].into_iter().flatten().min();
             let work = self.settings.pauses.work(run.next);
-            let turn = Turn { work, until: until.map(|until| until + run.lent), states_max };
+            let turn = self.turn_until(until, work, self.properties[index].states_of_turns());
             if let Some(checked) = self.go_on(index, &mut search, turn, outer) {
                 return Some(self.main_ended(run, &search.choice, *checked, outer));
             }
@@ -144,11 +151,22 @@ impl<'a> Portfolio<'_, 'a> {
         Some(self.main_ended(run, &choice, *checked, outer))
     }
 
-    /// A search for a property that has not begun.
-    pub(super) fn task(&self, index: usize, choice: Choice, role: Role) -> Task<'a> {
+    /// A search for a property that has not begun. Each of its turns says what it may use.
+    pub(super) fn task(&self, index: usize, mut choice: Choice, role: Role, outer: &CheckContext<'_>) -> Task<'a> {
         let Self { loaded, program, ref from_outside, .. } = *self;
+        let limits = self.settings.limits;
+        choice.settings.until = self.settings.until;
+        choice.settings.limits.memory_bytes_max =
+            limits.memory_bytes_max.map(|max| max.saturating_sub(self.set_aside()));
+        choice.settings.limits = outer.in_force(choice.settings.limits);
         let (planned, prepared) = self.properties[index].asked();
-        Task { loaded, program, planned, prepared, choice, role, from_outside: from_outside.clone() }
+        Task { loaded, program, planned, prepared, choice, role, limits, from_outside: from_outside.clone() }
+    }
+
+    /// A turn with this much work, beside searches for the same property that have stored this many states.
+    pub(super) fn turn_until(&self, until: Option<Duration>, work: u64, states_beside: u64) -> Turn {
+        let memory_bytes_max = self.left_of(self.settings.limits).memory_bytes_max;
+        Turn { work, until, states_beside, memory_bytes_max }
     }
 
     /// Lets a search go on from where it waits, or begin; what it left behind if it ended.
@@ -174,19 +192,20 @@ impl<'a> Portfolio<'_, 'a> {
         let waiting = || self.properties.iter().flat_map(super::Open::all_waiting);
         let bytes: u64 = waiting().chain([search]).map(|search| search.meter.last.memory_bytes).sum();
         let is_small = self.waiting_bytes_max().is_none_or(|max| bytes <= max);
-        is_small && search.meter.work() < WAITING_WORK_MAX && waiting().count() < WAITING_MAX
+        is_small && search.meter.work() < WAITING_WORK_MAX
+    }
+
+    /// Begins a thread for a search in which it can wait, if there is memory for one more, and the system gives one.
+    pub(super) fn begin(&self, task: &Task<'a>) -> Option<Waiting> {
+        let waiting = self.properties.iter().flat_map(super::Open::all_waiting).count() as u64;
+        let room = |max: u64| if max < MEMORY_BYTES_MIN { 0 } else { max / WAITING_ADDRESS_SHARE / WAITING_ADDRESSES };
+        let most = self.settings.limits.memory_bytes_max.map_or(WAITING_MAX, |max| room(max).min(WAITING_MAX));
+        (waiting < most).then(|| Waiting::new(self.scope, task)).flatten()
     }
 
     /// The memory that is set aside for searches that wait.
     pub(super) fn waiting_bytes_max(&self) -> Option<u64> {
-        self.settings.limits.memory_bytes_max.map(|max| max / WAITING_MEMORY_SHARE)
-    }
-
-    /// How the main search of a property runs, with what it may use.
-    fn main_choice(&self, index: usize, outer: &CheckContext<'_>) -> Choice {
-        let mut choice = self.properties[index].choice.clone();
-        choice.settings.limits = outer.in_force(self.left_of(choice.settings.limits));
-        choice
+        self.settings.limits.memory_bytes_max.filter(|_| self.may_pause).map(|max| max / WAITING_MEMORY_SHARE)
     }
 
     /// What is known once a main search has ended, and whether that is all that can be known.
@@ -218,13 +237,6 @@ impl<'a> Portfolio<'_, 'a> {
             [Stopped::Cancelled, Stopped::Timeout, Stopped::Memory].map(Some).contains(&checked.report.stopped);
         let is_over = has_found || checked.failure.is_some() || !(is_suspended || last.is_some() && is_short);
         (checked, is_over)
-    }
-
-    /// The states that a search for a property may store, if others for it have stored some.
-    pub(super) fn states_left(&self, index: usize) -> Option<u64> {
-        let others = self.properties[index].states_of_turns();
-        let max = self.settings.limits.states_max.filter(|_| 0 < others);
-        max.map(|max| max.saturating_sub(others))
     }
 
     /// Whether a main search has used up what it may use; it is told so.

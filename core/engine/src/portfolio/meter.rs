@@ -37,6 +37,32 @@ impl Meter {
     }
 }
 
+/// Time in which a search waited for its turn.
+#[derive(Default)]
+pub(super) struct Waited {
+    pub(super) in_all: Duration,
+    /// Since the last search began that it consists of.
+    lately: Duration,
+}
+
+impl Waited {
+    pub(super) fn add(&mut self, time: Duration) {
+        self.in_all += time;
+        self.lately += time;
+    }
+
+    /// Leaves it out of what an event tells.
+    pub(super) fn leave_out(&mut self, event: &mut Event) {
+        match event {
+            Event::Searching { .. } => self.lately = Duration::ZERO,
+            Event::Progress { progress, .. } => {
+                progress.seconds = (progress.seconds - self.lately.as_secs_f64()).max(0.0);
+            }
+            _ => {}
+        }
+    }
+}
+
 /// The clock of a search: the time in which others had their turns does not count.
 pub(super) struct Clock<'c> {
     outside: &'c (dyn Fn() -> Duration + Sync),

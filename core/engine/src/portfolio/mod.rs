@@ -163,6 +163,8 @@ struct Portfolio<'s, 'a> {
     beside: Option<Beside<'s, 'a>>,
     /// Memory of main searches that pause.
     held_bytes: u64,
+    /// Searches may pause, so that others have their turns.
+    may_pause: bool,
     /// Whether one search may prove several invariants.
     may_join: bool,
     /// What went wrong in Fabius itself in a search for several invariants.
@@ -198,6 +200,7 @@ impl<'s, 'a> Portfolio<'s, 'a> {
             properties,
             beside,
             held_bytes: 0,
+            may_pause: leaves_open(settings),
             may_join,
             failure: None,
             has_long_path: false,
@@ -374,6 +377,7 @@ impl<'s, 'a> Portfolio<'s, 'a> {
         let property = &mut self.properties[index];
         let sides = property.sides.iter_mut().filter_map(|side| side.waiting.take());
         let waiting: Vec<Waiting> = property.waiting.take().into_iter().chain(sides).collect();
+        property.prepared = Arc::default();
         for search in waiting {
             let (choice, role) = (search.choice.clone(), search.role);
             let Some(mut ended) = search.end() else { continue };
@@ -418,11 +422,16 @@ impl<'s, 'a> Portfolio<'s, 'a> {
         self.settings.until.map(|until| now + until.saturating_sub(now) / open.max(1) as u32)
     }
 
+    /// The memory that is set aside for searches that wait, and for the thread that confirms what was found.
+    fn set_aside(&self) -> u64 {
+        let for_beside = self.beside.as_ref().and_then(Beside::memory_bytes_max);
+        for_beside.unwrap_or_default() + self.waiting_bytes_max().unwrap_or_default()
+    }
+
     /// What a search may use beside those that pause, and beside the thread that confirms what was found.
     fn left_of(&self, limits: Limits) -> Limits {
-        let set_aside = self.beside.as_ref().and_then(Beside::memory_bytes_max).unwrap_or_default();
-        let set_aside = set_aside + self.waiting_bytes_max().unwrap_or_default();
-        let memory_bytes_max = limits.memory_bytes_max.map(|max| max.saturating_sub(self.held_bytes + set_aside));
+        let used = self.held_bytes + self.set_aside();
+        let memory_bytes_max = limits.memory_bytes_max.map(|max| max.saturating_sub(used));
         Limits { memory_bytes_max, ..limits }
     }
 }

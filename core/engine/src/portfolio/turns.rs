@@ -121,14 +121,18 @@ impl<'a> Portfolio<'_, 'a> {
         let index = run.index;
         let (waiting, task) = match self.properties[index].sides[at].waiting.take() {
             Some(search) => (Some(search), None),
-            None => (None, Some(self.side_task(side, run, outer)?)),
+            None => {
+                let task = self.side_task(side, run, outer)?;
+                let is_long = self.settings.pauses.kept_from <= work;
+                (is_long.then(|| self.begin(&task)).flatten(), Some(task))
+            }
         };
-        let states_max = self.states_left(index).map(|max| max.saturating_sub(run.meter.last.states));
-        let turn = Turn { work, until: self.share((outer.now)()), states_max };
+        let states_beside = run.meter.last.states + self.properties[index].states_of_turns();
+        let turn = self.turn_until(self.share((outer.now)()), work, states_beside);
         let SideEnded { choice, role, mut checked, is_over } = match (waiting, task) {
-            (None, Some(task)) if work < self.settings.pauses.kept_from => self.side_at_once(task, turn, outer),
-            (waiting, task) => {
-                let mut search = waiting.or_else(|| Waiting::new(self.scope, task?))?;
+            (None, Some(task)) => self.side_at_once(task, turn, outer),
+            (waiting, _) => {
+                let mut search = waiting?;
                 let over = self.go_on(index, &mut search, turn, outer);
                 if over.is_none() && self.may_wait(&search) {
                     self.properties[index].sides[at].waiting = Some(search);
@@ -157,6 +161,7 @@ impl<'a> Portfolio<'_, 'a> {
         let mut tell = |event| {
             (outer.observe)(event);
             self.hear_beside(outer);
+            true
         };
         let checked = task.search(turn, &mut tell, |_| {
             is_over = false;
@@ -169,7 +174,7 @@ impl<'a> Portfolio<'_, 'a> {
     fn side_task(&self, side: &SideSearch, run: &Run, outer: &CheckContext<'_>) -> Option<Task<'a>> {
         let property = &self.properties[run.index];
         let mut settings = (side.ask)(Settings { until: self.settings.until, ..self.settings.question_only() });
-        settings.limits = outer.in_force(self.left_of(self.settings.limits));
+        settings.limits = outer.in_force(self.settings.limits);
         let stored = run.meter.last.states + property.states_of_turns();
         settings.limits.states_max = settings.limits.states_max.map(|max| max.saturating_sub(stored));
         let asked = Asked::of(property.planned, &settings);
@@ -184,6 +189,6 @@ impl<'a> Portfolio<'_, 'a> {
         if !is_another || is_sealed || outer.cancel.requested().is_some() || settings.limits.states_max == Some(0) {
             return None;
         }
-        Some(self.task(run.index, choice, Role::Side { proves }))
+        Some(self.task(run.index, choice, Role::Side { proves }, outer))
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! It has a thread of its own, and whoever lets it go on waits for it, so that of all searches of a check only one works at a time.
 
-use super::beside::{FromOutside, STACK_BYTES};
-use super::meter::{Clock, Meter};
+use super::beside::{FromOutside, STACK_BYTES, reserve_thread};
+use super::meter::{Meter, Waited};
 use crate::prepared::Prepared;
 use crate::searches::search;
 use crate::task::Checked;
@@ -19,6 +19,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel, sync_channel};
 use std::thread::{Builder, Scope};
 use std::time::Duration;
+
+/// The stack of its thread; a smaller one if the system gives no such thread.
+const STACKS: [usize; 3] = [STACK_BYTES, 16 << 20, 4 << 20];
 
 /// A search tells this often how far it is, …
 const TOLD_EVERY: Duration = Duration::from_millis(20);
@@ -56,11 +59,14 @@ pub(super) struct Turn {
     pub(super) work: u64,
     /// It ends if this moment has come, by the clock of the check.
     pub(super) until: Option<Duration>,
-    /// It ends if it has stored this many states.
-    pub(super) states_max: Option<u64>,
+    /// Others for the same property have stored this many states, which count, too.
+    pub(super) states_beside: u64,
+    /// It ends if it holds more memory.
+    pub(super) memory_bytes_max: Option<u64>,
 }
 
 /// What a search is given.
+#[derive(Clone)]
 pub(super) struct Task<'a> {
     pub(super) loaded: &'a Loaded,
     pub(super) program: &'a Arc<Program>,
@@ -68,6 +74,8 @@ pub(super) struct Task<'a> {
     pub(super) prepared: Arc<Prepared>,
     pub(super) choice: Choice,
     pub(super) role: Role,
+    /// Those of the check, unless whoever watches has changed them.
+    pub(super) limits: Limits,
     pub(super) from_outside: FromOutside<'a>,
 }
 
@@ -81,18 +89,18 @@ enum Told {
 
 impl Waiting {
     /// A search that has not begun; `None` if the system gives no thread.
-    pub(super) fn new<'s, 'a>(scope: &'s Scope<'s, 'a>, task: Task<'a>) -> Option<Self> {
+    pub(super) fn new<'s, 'a>(scope: &'s Scope<'s, 'a>, task: &Task<'a>) -> Option<Self> {
+        STACKS.iter().find_map(|bytes| Self::with_stack(*bytes, scope, task.clone()))
+    }
+
+    fn with_stack<'s, 'a>(bytes: usize, scope: &'s Scope<'s, 'a>, task: Task<'a>) -> Option<Self> {
         let ((go_on, turns), (tell, told)) = (channel::<Turn>(), sync_channel(EVENTS_MAX));
         let (choice, role) = (task.choice.clone(), task.role);
         let work = move || {
             let Ok(first) = turns.recv() else { return };
             // Where nobody listens, the check is over.
             let mut sieve = Sieve { outside: task.from_outside.1, skipped: 0, told: None };
-            let mut observe = |event| {
-                if sieve.lets_through(&event) {
-                    let _ = tell.send(Told::Event(Box::new(event)));
-                }
-            };
+            let mut observe = |event| !sieve.lets_through(&event) || tell.send(Told::Event(Box::new(event))).is_ok();
             let wait = |meter: &Meter| {
                 let _ = tell.send(Told::Waits(meter.clone()));
                 turns.recv().ok()
@@ -100,7 +108,8 @@ impl Waiting {
             let searched = catch_unwind(AssertUnwindSafe(|| task.search(first, &mut observe, wait)));
             let _ = tell.send(searched.map_or_else(Told::Panicked, |checked| Told::Over(Box::new(checked))));
         };
-        Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work).ok()?;
+        reserve_thread();
+        Builder::new().stack_size(bytes).spawn_scoped(scope, work).ok()?;
         Some(Self { choice, role, meter: Meter::default(), go_on, told })
     }
 
@@ -161,24 +170,27 @@ impl Sieve<'_> {
 }
 
 impl Task<'_> {
-    /// Runs the search; what it left behind. At the end of each turn, `wait` tells the next one, or that there is none.
+    /// Runs the search; what it left behind. `tell` is told what happens, and says whether anybody listens. At the end of each turn,
+    /// `wait` tells the next one, or that there is none.
     pub(super) fn search(
         &self,
         first: Turn,
-        tell: &mut dyn FnMut(Event),
+        tell: &mut dyn FnMut(Event) -> bool,
         mut wait: impl FnMut(&Meter) -> Option<Turn>,
     ) -> Checked {
         let Self { loaded, program, planned, prepared, choice, .. } = self;
         let (cancel, outside, controls) = &self.from_outside;
-        let (stop, clock) = (cancel.part(), Clock::new(*outside));
+        let (stop, mut waited) = (cancel.part(), Waited::default());
         let (mut meter, mut turn) = (Meter::default(), first);
-        let mut observe = |event: Event| {
+        let mut observe = |mut event: Event| {
             let at_work = meter.hear(&event);
+            waited.leave_out(&mut event);
             // Whoever listens takes rounds for those of a main search.
-            if self.role == Role::Main || !matches!(event, Event::Round { .. }) {
-                tell(event);
+            let is_told = self.role == Role::Main || !matches!(event, Event::Round { .. });
+            if is_told && !tell(event) {
+                stop.cancel();
             }
-            if !at_work || is_used_up(&turn, &meter, outside(), &stop) {
+            if self.is_used_up(&turn, (&meter, at_work), &stop) || !at_work {
                 return;
             }
             if turn.work <= meter.work() || self.is_unfit(*controls) {
@@ -187,14 +199,32 @@ impl Task<'_> {
                     Some(next) => turn = next,
                     None => stop.cancel(),
                 }
-                clock.leave_out(outside().saturating_sub(began));
+                waited.add(outside().saturating_sub(began));
             }
         };
-        let now = || clock.now();
-        let mut context = CheckContext { cancel: &stop, now: &now, observe: &mut observe, controls: *controls };
+        let mut context = CheckContext { cancel: &stop, now: *outside, observe: &mut observe, controls: *controls };
         let mut checked = search(loaded, program, (planned, prepared), choice, &mut context);
         checked.describe(choice, program, planned);
+        checked.report.seconds = (checked.report.seconds - waited.in_all.as_secs_f64()).max(0.0);
         checked
+    }
+
+    /// Whether it may not go on in its turn; it is told so. Whatever it does has to end in time.
+    fn is_used_up(&self, turn: &Turn, (meter, at_work): (&Meter, bool), stop: &Cancel) -> bool {
+        let (_, now, controls) = &self.from_outside;
+        let limits = controls.and_then(Controls::limits).unwrap_or(self.limits);
+        let states = turn.states_beside + meter.last.states;
+        // Its own limit counts what it stores alone.
+        let is_full = 0 < turn.states_beside && limits.states_max.is_some_and(|max| max <= states);
+        let is_large = turn.memory_bytes_max.is_some_and(|max| max < meter.last.memory_bytes);
+        if turn.until.is_some_and(|until| until <= now()) {
+            stop.time_out();
+        } else if at_work && is_full {
+            stop.too_many_states();
+        } else if at_work && is_large {
+            stop.over_memory();
+        }
+        stop.requested().is_some()
     }
 
     /// Whether somebody has bounded the depth of searches since, and this one may not heed that.
@@ -202,16 +232,4 @@ impl Task<'_> {
         let bound = || controls.and_then(|controls| controls.in_force(Limits::default()).depth_max);
         self.role != Role::Main && !self.choice.heeds_depth() && bound().is_some()
     }
-}
-
-/// Whether a search may not go on in its turn; it is told so.
-fn is_used_up(turn: &Turn, meter: &Meter, now: Duration, stop: &Cancel) -> bool {
-    let is_late = turn.until.is_some_and(|until| until <= now);
-    let is_full = turn.states_max.is_some_and(|max| max <= meter.last.states);
-    match (is_late, is_full) {
-        (true, _) => stop.time_out(),
-        (false, true) => stop.too_many_states(),
-        (false, false) => {}
-    }
-    is_late || is_full
 }
