@@ -10,6 +10,7 @@ pub mod finding;
 pub mod limits;
 pub mod nearest;
 pub mod source;
+pub mod threads;
 
 pub use cancel::{Cancel, StopReason};
 pub use codes::Code;
@@ -17,3 +18,4 @@ pub use finding::{Finding, Label, Severity};
 pub use limits::Limits;
 pub use nearest::nearest;
 pub use source::{Expansion, ExpansionId, ExpansionKind, FileId, Original, SourceMap, Span};
+pub use threads::reserve_thread;

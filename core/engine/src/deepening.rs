@@ -1,6 +1,5 @@
 //! The searches in the order of depth: for violations of safety, and for infinite runs.
 
-use crate::liveness::prepare;
 use crate::task::{Checked, Job, measured};
 use crate::unconfirmed::{Runs, Unconfirmed, keyed};
 use fabius_checkpoint::{CheckpointKey, Checkpointing, no_checkpoint};
@@ -47,7 +46,7 @@ pub(crate) fn check(job: Job<'_>, depth: &DepthBounding, context: &mut CheckCont
 /// Looks for infinite runs that violate a property among the states within ever more steps.
 pub(crate) fn check_cycles(job: Job<'_>, depth: &DepthBounding, context: &mut CheckContext<'_>) -> Checked {
     let Job { loaded, planned, settings, .. } = job;
-    let (query, mut machine) = match prepare(job, CycleSearch::Components) {
+    let (query, mut machine) = match job.infinite(CycleSearch::Components) {
         Ok(prepared) => prepared,
         Err(checked) => return *checked,
     };

@@ -76,7 +76,7 @@ pub(crate) fn searched(
     context: &mut CheckContext<'_>,
 ) -> Result<Searched, Box<Checked>> {
     let Job { loaded, planned, settings, .. } = job;
-    let (query, mut machine) = prepare(job, search)?;
+    let (query, mut machine) = job.infinite(search)?;
     // A search for cycles goes over what it explored again, so it cannot leave out states from some moment on.
     if settings.prune.is_some() {
         machine = bounded(loaded, machine, settings, context)
@@ -118,14 +118,6 @@ pub(crate) fn about(
         }
         None => verdict::cycles(query, outcome, settings),
     }
-}
-
-/// Puts a question into the form in which a search answers it, and makes the machine to be searched.
-///
-/// # Errors
-/// What is to be reported instead, if the question makes no sense or no machine can run the model.
-pub(crate) fn prepare(job: Job<'_>, search: CycleSearch) -> Result<(LivenessQuery, SearchedMachine), Box<Checked>> {
-    job.prepared.infinite(job, search)
 }
 
 /// How the model is to be reduced for the search; `None` if nobody wants that.

@@ -4,7 +4,7 @@
 //! [`search_part`] is what a process of the pool does.
 
 use crate::endless_atomic::take_back;
-use crate::liveness::{about, prepare};
+use crate::liveness::about;
 use crate::shortest::add_shortest;
 use crate::task::{Checked, Job, measured};
 use fabius_analysis::dead_code;
@@ -81,7 +81,7 @@ pub(crate) fn check(job: Job<'_>, processes: usize, context: &mut CheckContext<'
 /// Lets several processes look for infinite runs that violate a property, and confirms what they found.
 pub(crate) fn check_cycles(job: Job<'_>, processes: usize, context: &mut CheckContext<'_>) -> Checked {
     let Job { loaded, planned, settings, .. } = job;
-    let (query, mut machine) = match prepare(job, CycleSearch::Components) {
+    let (query, mut machine) = match job.infinite(CycleSearch::Components) {
         Ok(prepared) => prepared,
         Err(checked) => return *checked,
     };

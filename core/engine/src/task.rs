@@ -16,7 +16,7 @@ use fabius_strategy::Choice;
 use fabius_task::internal_error;
 use fabius_task::load::Loaded;
 use fabius_task::plan::Planned;
-use fabius_task::query::event_trace;
+use fabius_task::query::{CycleSearch, LivenessQuery, event_trace};
 use fabius_task::report::{PropertyReport, Stopped, StrategyReport, Verdict};
 use fabius_task::settings::{Settings, Storage};
 use fabius_task::words::memory;
@@ -59,6 +59,14 @@ impl<'a> Job<'a> {
     /// What is to be reported if no machine can run the model.
     pub(crate) fn machine(self) -> Result<SearchedMachine, Box<Checked>> {
         self.prepared.finite(self)
+    }
+
+    /// The question about infinite runs in the form in which a search answers it, and the machine to be searched.
+    ///
+    /// # Errors
+    /// What is to be reported instead, if the question makes no sense or no machine can run the model.
+    pub(crate) fn infinite(self, search: CycleSearch) -> Result<(LivenessQuery, SearchedMachine), Box<Checked>> {
+        self.prepared.infinite(self, search)
     }
 
     /// What is watched in the search for violations of safety.

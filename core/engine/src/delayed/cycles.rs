@@ -1,7 +1,6 @@
 //! The search for infinite runs in the order of delays.
 
 use super::{ChosenScheduler, Overlap, belonging_to, choose, scheduler, seed_of, unknown_types};
-use crate::liveness::prepare;
 use crate::task::{Checked, Job, measured};
 use crate::unconfirmed::{Runs, Unconfirmed};
 use fabius_base::Finding;
@@ -28,7 +27,7 @@ pub(crate) fn check(
     context: &mut CheckContext<'_>,
 ) -> Checked {
     let Job { loaded, program, planned, settings, .. } = job;
-    let (query, mut machine) = match prepare(job, CycleSearch::Components) {
+    let (query, mut machine) = match job.infinite(CycleSearch::Components) {
         Ok(prepared) => prepared,
         Err(checked) => return *checked,
     };

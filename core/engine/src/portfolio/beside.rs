@@ -4,7 +4,7 @@
 
 use super::schedule;
 use crate::task::Checked;
-use fabius_base::{Cancel, Limits};
+use fabius_base::{Cancel, Limits, reserve_thread};
 use fabius_observe::{CheckContext, Controls, Event};
 use fabius_program::Program;
 use fabius_task::load::Loaded;
@@ -12,7 +12,6 @@ use fabius_task::plan::Planned;
 use fabius_task::settings::Settings;
 use std::any::Any;
 use std::collections::VecDeque;
-use std::hint::black_box;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -26,9 +25,6 @@ const MEMORY_BYTES_MIN: u64 = 32 << 20;
 
 /// Its stack: a model may nest deeply.
 pub(super) const STACK_BYTES: usize = 64 << 20;
-
-/// More than a thread takes to begin: what the C library keeps for it.
-const BEGIN_BYTES: usize = 4 << 20;
 
 /// The thread, which begins when there is something to confirm.
 pub(super) struct Beside<'s, 'a> {
@@ -126,12 +122,6 @@ impl<'s, 'a> Beside<'s, 'a> {
         }
         told
     }
-}
-
-/// Asks for the memory in advance that a thread takes to begin, and gives it back: where there is none, the C library ends the program, and
-/// the allocator of the program knows what else to do.
-pub(super) fn reserve_thread() {
-    drop(black_box(Vec::<u8>::with_capacity(BEGIN_BYTES)));
 }
 
 /// Begins the thread; `None` if the system gives none.

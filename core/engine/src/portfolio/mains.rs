@@ -18,12 +18,10 @@ use std::time::Duration;
 const WAITING_WORK_MAX: u64 = ALONE_BEFORE_ANEW_TRANSITIONS;
 /// All that wait may hold one part of the memory that is allowed, …
 const WAITING_MEMORY_SHARE: u64 = 32;
-/// … and are no more than this many: …
+/// … and are no more than this many, …
 const WAITING_MAX: u64 = 64;
-/// … each takes this much of the address space, most of which it never touches, …
-const WAITING_ADDRESSES: u64 = 128 << 20;
-/// … and together they take no more than one part of as much as memory is allowed.
-const WAITING_ADDRESS_SHARE: u64 = 4;
+/// … one for so much memory that is allowed: a thread takes a quarter of that of the address space, most of which it never touches.
+const MEMORY_BYTES_EACH: u64 = 512 << 20;
 /// With less memory than this, none waits.
 const MEMORY_BYTES_MIN: u64 = 2 << 30;
 
@@ -198,7 +196,7 @@ impl<'a> Portfolio<'_, 'a> {
     /// Begins a thread for a search in which it can wait, if there is memory for one more, and the system gives one.
     pub(super) fn begin(&self, task: &Task<'a>) -> Option<Waiting> {
         let waiting = self.properties.iter().flat_map(super::Open::all_waiting).count() as u64;
-        let room = |max: u64| if max < MEMORY_BYTES_MIN { 0 } else { max / WAITING_ADDRESS_SHARE / WAITING_ADDRESSES };
+        let room = |max: u64| if max < MEMORY_BYTES_MIN { 0 } else { max / MEMORY_BYTES_EACH };
         let most = self.settings.limits.memory_bytes_max.map_or(WAITING_MAX, |max| room(max).min(WAITING_MAX));
         (waiting < most).then(|| Waiting::new(self.scope, task)).flatten()
     }

@@ -5,10 +5,10 @@
 //! properties that are open. Whatever decides a property ends its turn. Work is counted in transitions, so what happens does not
 //! depend on how fast the machine is.
 //!
-//! A search goes on in its next turn from where it was, in a thread of its own that waits meanwhile ([`Waiting`]). Only those begin anew
-//! that did so little that the thread would take as long, and those that did so much that they may have several threads and hold much
-//! memory; since pauses become ever rarer and the turns ever smaller beside them, little is done twice. A main search that ends before
-//! its first pause is the whole check of its property.
+//! A search goes on in its next turn from where it was, in a thread of its own that waits meanwhile ([`Waiting`]). Those begin anew that
+//! did so little that the thread would take as long, those that did so much that they may have several threads and hold much memory, and
+//! all where memory is short or the system gives no thread; since pauses become ever rarer and the turns ever smaller beside them,
+//! little is done twice. A main search that ends before its first pause is the whole check of its property.
 //!
 //! What a search found is confirmed, and shorter runs are looked for, while the searches for other properties go on ([`Beside`]).
 //!

@@ -119,29 +119,21 @@ impl<'a> Portfolio<'_, 'a> {
         outer: &mut CheckContext<'_>,
     ) -> Option<Checked> {
         let index = run.index;
-        let (waiting, task) = match self.properties[index].sides[at].waiting.take() {
-            Some(search) => (Some(search), None),
+        let waiting = self.properties[index].sides[at].waiting.take();
+        let states_beside = run.meter.last.states + self.properties[index].states_of_turns();
+        let turn = self.turn_until(self.share((outer.now)()), work, states_beside);
+        let ended = match waiting {
+            Some(search) => self.side_in_turns((index, at), search, turn, outer)?,
             None => {
                 let task = self.side_task(side, run, outer)?;
                 let is_long = self.settings.pauses.kept_from <= work;
-                (is_long.then(|| self.begin(&task)).flatten(), Some(task))
-            }
-        };
-        let states_beside = run.meter.last.states + self.properties[index].states_of_turns();
-        let turn = self.turn_until(self.share((outer.now)()), work, states_beside);
-        let SideEnded { choice, role, mut checked, is_over } = match (waiting, task) {
-            (None, Some(task)) => self.side_at_once(task, turn, outer),
-            (waiting, _) => {
-                let mut search = waiting?;
-                let over = self.go_on(index, &mut search, turn, outer);
-                if over.is_none() && self.may_wait(&search) {
-                    self.properties[index].sides[at].waiting = Some(search);
-                    return None;
+                match is_long.then(|| self.begin(&task)).flatten() {
+                    Some(search) => self.side_in_turns((index, at), search, turn, outer)?,
+                    None => self.side_at_once(task, turn, outer),
                 }
-                let (choice, role, is_over) = (search.choice.clone(), search.role, over.is_some());
-                SideEnded { choice, role, checked: *over.or_else(|| search.end())?, is_over }
             }
         };
+        let SideEnded { choice, role, mut checked, is_over } = ended;
         self.executed.extend(std::mem::take(&mut checked.executed));
         self.confirm_unless_beside(index, &mut checked, outer);
         let decided = match checked.report.verdict {
@@ -153,6 +145,23 @@ impl<'a> Portfolio<'_, 'a> {
         property.sides[at].is_over = is_over && checked.report.stopped.is_none();
         property.note_turn(&choice, &checked, end_of(&checked, !is_over));
         decided.then_some(checked)
+    }
+
+    /// Lets a side search that has a thread go on for one turn; what it left behind, unless it waits for the next one.
+    fn side_in_turns(
+        &mut self,
+        (index, at): (usize, usize),
+        mut search: Waiting,
+        turn: Turn,
+        outer: &mut CheckContext<'_>,
+    ) -> Option<SideEnded> {
+        let over = self.go_on(index, &mut search, turn, outer);
+        if over.is_none() && self.may_wait(&search) {
+            self.properties[index].sides[at].waiting = Some(search);
+            return None;
+        }
+        let (choice, role, is_over) = (search.choice.clone(), search.role, over.is_some());
+        Some(SideEnded { choice, role, checked: *over.or_else(|| search.end())?, is_over })
     }
 
     /// Runs a side search in this thread for one turn.

@@ -2,12 +2,12 @@
 //!
 //! It has a thread of its own, and whoever lets it go on waits for it, so that of all searches of a check only one works at a time.
 
-use super::beside::{FromOutside, STACK_BYTES, reserve_thread};
+use super::beside::{FromOutside, STACK_BYTES};
 use super::meter::{Meter, Waited};
 use crate::prepared::Prepared;
 use crate::searches::search;
 use crate::task::Checked;
-use fabius_base::{Cancel, Limits};
+use fabius_base::{Cancel, Limits, reserve_thread};
 use fabius_observe::{CheckContext, Controls, Event};
 use fabius_program::Program;
 use fabius_strategy::Choice;
