@@ -139,8 +139,13 @@ fn starved(
         cycle::components(&mut machine, &mut store, &mut engine_observer, settings, cycle::NoReduction, question);
     budget.spend(listed(&outcome.statistics));
     *left = budget.left();
+    let states = outcome.statistics.states;
     let (stem, cycle) = match (outcome.completeness, outcome.into_first()) {
-        (_, Some(Found::Lasso { stem, cycle })) => (stem, cycle),
+        (_, Some(found)) => {
+            let shorter = machine.shorter_lasso(&mut engine_observer, settings, question, &found, states);
+            let Found::Lasso { stem, cycle } = shorter.unwrap_or(found) else { return Starved::Unknown };
+            (stem, cycle)
+        }
         (Completeness::Exhaustive, None) => return Starved::No,
         _ => return Starved::Unknown,
     };

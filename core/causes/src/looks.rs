@@ -160,15 +160,21 @@ impl<'a> Looks<'a> {
             }
             How::Infinite(query) => {
                 let outcome = cycles(&mut machine, query, &mut observer, &settings);
-                let (completeness, class) = (outcome.completeness, query.class);
-                self.count(outcome.statistics.states, outcome.statistics.memory_bytes);
+                let (completeness, class, states) = (outcome.completeness, query.class, outcome.statistics.states);
+                let question = CycleQuestion { goal: query.goal, fairness: Fairness::None };
+                self.count(states, outcome.statistics.memory_bytes);
                 match outcome.into_first() {
                     Some(cycle::Found::Lasso { stem, cycle })
                         if self.may_stay_atomic && machine.edge_of_atomic_loop(&stem, &cycle).is_some() =>
                     {
                         Looked::Unknown(ATOMIC_MAY_NOT_END.to_owned())
                     }
-                    Some(found) => Looked::Run(Run::of(found, class)),
+                    Some(found) => {
+                        let shorter = machine.shorter_lasso(&mut observer, &settings, question, &found, states);
+                        let (shorter, found) = (shorter.map(|run| Run::of(run, class)), Run::of(found, class));
+                        let shorter = shorter.filter(|shorter| shorter.path.len() < found.path.len());
+                        Looked::Run(shorter.unwrap_or(found))
+                    }
                     None if completeness != Completeness::Exhaustive => {
                         Looked::Unknown(limit_reached(completeness, &limits))
                     }

@@ -123,7 +123,8 @@ fn infinite(
     let cut = cut.or_else(|| atomic_loop.map(|edge| verdict::not_evaluated_inside(line(edge))));
     let clarity = task.settings.clarity_of_infinite(statistics.transitions());
     let found = outcome.into_first().map(|found| {
-        let (shorter, _) = shortest(task, query.goal, &mut machine, &found, clarity, context);
+        let known = (&found, statistics.states);
+        let (shorter, _) = shortest(task, query.goal, &mut machine, known, clarity, context);
         let mut found = Found::of_cycle(&query, shorter.unwrap_or(found), None);
         if let ErrorKind::Loop(start, _) = &mut found.wrong {
             *start += path.len();

@@ -44,7 +44,13 @@ pub(crate) fn add_shortest(
 ) -> bool {
     let task = &job.task();
     let written = query.as_written(task.loaded, job.planned, task.settings);
+    let states = checked.report.states;
     if task.settings.prune.is_some() {
+        let budget = Budget::near(task.settings.clarify_transitions_max, machine, path_of(&found));
+        let is_as_found = task.settings.search == Order::DepthFirst;
+        let known = (&found, states);
+        let shorter = (!is_as_found).then(|| easily_shorter(task, query.goal, machine, known, &budget, context));
+        let found = shorter.flatten().unwrap_or(found);
         // Among the states that are left, shortest and fair runs say nothing of all runs.
         let found = Found { shorter: Shorter::NotAsked, ..Found::of_cycle(query, found, written) };
         checked.confirm(job, found, context);
@@ -58,7 +64,7 @@ pub(crate) fn add_shortest(
             checked.failure.get_or_insert(failure);
             FairRuns::NotAsked
         });
-    let (other, shorter) = shortest(task, query.goal, machine, &found, clarity, context);
+    let (other, shorter) = shortest(task, query.goal, machine, (&found, states), clarity, context);
     let described = |run, shorter| Found { fair_runs, shorter, ..Found::of_cycle(query, run, written.clone()) };
     let is_other = other.is_some();
     let found = described(found, if is_other { Shorter::NotAsked } else { shorter });
@@ -70,12 +76,13 @@ pub(crate) fn add_shortest(
 /// Looks for a run with the fewest steps that violates the property as the one found does. If there are several, it is the
 /// same one whichever was found, as long as the budget of transitions is enough.
 ///
-/// What other processes do between two steps of a claim counts, the claim's own steps do not.
+/// What other processes do between two steps of a claim counts, the claim's own steps do not. `states` are those that the search stored
+/// which found the run. A depth-first search that was asked for shows what it found.
 pub(crate) fn shortest(
     task: &Task<'_>,
     goal: cycle::Goal,
     machine: &mut SearchedMachine,
-    found: &Run,
+    (found, states): (&Run, u64),
     clarity: Clarity,
     context: &mut CheckContext<'_>,
 ) -> (Option<Run>, Shorter) {
@@ -89,7 +96,8 @@ pub(crate) fn shortest(
     let budget = Budget::near(clarity.everywhere, machine, path_of(found));
     let mut shortening = Shortening { task, goal, machine, context, budget, best: steps, found: None };
     let proved = shortening.look(&ProcessSet::EMPTY, steps + 1, Some(STATES_SOON)) || {
-        shortening.look_without_some(processes(found));
+        shortening.look_beside((found, states));
+        shortening.look_without_some(processes(shortening.found.as_ref().unwrap_or(found)));
         shortening.look(&ProcessSet::EMPTY, shortening.best + 1, None)
     };
     if proved {
@@ -114,7 +122,34 @@ struct Shortening<'s, 'a, 'b> {
     found: Option<Run>,
 }
 
+/// A shorter run with the same violation, if one is easy to find: a depth-first search seldom finds a short one. It costs little and takes
+/// nothing from the budget, which says how often to look at the limits, and whether anything may be done.
+fn easily_shorter(
+    task: &Task<'_>,
+    goal: cycle::Goal,
+    machine: &mut SearchedMachine,
+    (found, states): (&Run, u64),
+    budget: &Budget,
+    context: &mut CheckContext<'_>,
+) -> Option<Run> {
+    let limits = Limits { depth_max: None, ..task.settings.limits };
+    let settings = search::Settings { limits, stop_at: StopAt::First, cancel: context.cancel.clone() };
+    let observer = EngineObserver::new(task, context, Goal::ShorterRun, machine.places(), None);
+    let mut observer = observer.within(budget);
+    let shorter = machine.shorter_lasso(&mut observer, &settings, question_of(task, goal), found, states);
+    shorter.filter(|shorter| length(shorter) < length(found))
+}
+
 impl Shortening<'_, '_, '_> {
+    /// Looks for a shorter run that has a state of the found one's cycle.
+    fn look_beside(&mut self, known: (&Run, u64)) {
+        let shorter = easily_shorter(self.task, self.goal, self.machine, known, &self.budget, self.context);
+        if let Some(shorter) = shorter.filter(|shorter| length(shorter) < self.best) {
+            self.best = length(&shorter);
+            self.found = Some(shorter);
+        }
+    }
+
     /// Lets all processes but one rest, then one after the other, and keeps it so if that shows a shorter run.
     fn look_without_some(&mut self, processes: u8) {
         let rest = self.budget.set_aside(WITHOUT_SHARE);
@@ -198,9 +233,11 @@ fn fair_runs(
         let outcome =
             cycle::components(machine, &mut store, &mut engine_observer, &settings, cycle::NoReduction, question);
         budget.spend(listed(&outcome.statistics));
-        let completeness = outcome.completeness;
+        let (completeness, states) = (outcome.completeness, outcome.statistics.states);
         match (outcome.into_first(), completeness) {
             (Some(found), _) => {
+                let shorter = machine.shorter_lasso(&mut engine_observer, &settings, question, &found, states);
+                let found = shorter.unwrap_or(found);
                 check(&query.program, &Found { fairness: satisfied, ..Found::of_cycle(query, found, None) })?;
                 return Ok(FairRuns::Known(satisfied));
             }

@@ -3,8 +3,10 @@
 use crate::{Boundary, CutRuns, Preference};
 use fabius_base::Span;
 use fabius_machine::{Condition, Cursor, Machine, Refusal, Step};
+use fabius_program::facts::atomic_sequences_terminate;
 use fabius_program::{CLAIM_PID, EdgeId, Location, Move, Program, StepMarks, Watch, meaning::Fault};
-use fabius_search::{Details, Ending, Learning, Listed, Marks, Model, Next, ProcessSet, Processes};
+use fabius_search::cycle::{self, CycleQuestion, Found};
+use fabius_search::{Details, Ending, Learning, Listed, Marks, Model, Next, Observer, ProcessSet, Processes, Settings};
 use std::sync::Arc;
 
 /// The machine of a program, as a search sees it; public so that searches can be measured on real models.
@@ -206,6 +208,9 @@ impl SearchedMachine {
     /// evaluated there.
     pub fn edge_of_atomic_loop(&mut self, stem: &[Move], cycle: &[Move]) -> Option<EdgeId> {
         let last = cycle.last()?;
+        if atomic_sequences_terminate(self.machine.program()) {
+            return None;
+        }
         let mut state = Vec::new();
         self.initial(&mut state).ok()?;
         for step in stem {
@@ -218,6 +223,22 @@ impl SearchedMachine {
             }
         }
         Some(last.edge)
+    }
+
+    /// A shorter run than the one that a search for cycles found in this machine, which stored this many states, if one is easy to find:
+    /// see [`cycle::shorter_lasso`]. None stays in an atomic sequence for ever.
+    pub fn shorter_lasso(
+        &mut self,
+        observer: &mut impl Observer<Move, Fault>,
+        settings: &Settings,
+        question: CycleQuestion,
+        found: &Found<Move, Fault>,
+        states: u64,
+    ) -> Option<Found<Move, Fault>> {
+        let Found::Lasso { stem, cycle } = found else { return None };
+        let shorter = cycle::shorter_lasso(self, observer, settings, question, (stem, cycle), states)?;
+        let Found::Lasso { stem, cycle } = &shorter else { return None };
+        self.edge_of_atomic_loop(stem, cycle).is_none().then_some(shorter)
     }
 
     /// Whether a step needs a process that is held, or an edge that is not taken.

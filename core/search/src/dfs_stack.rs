@@ -125,16 +125,6 @@ impl<C, L, Data> Frame<C, L, Data> {
     }
 }
 
-/// A cycle on the stack.
-pub(crate) struct Closed<L> {
-    /// The labels from the bottom of the stack to the cycle.
-    pub(crate) stem: Vec<L>,
-    /// The labels of the cycle.
-    pub(crate) cycle: Vec<L>,
-    /// The state at which it is closed.
-    pub(crate) state: Vec<u32>,
-}
-
 /// The set in which a state is looked up.
 #[inline]
 pub(crate) fn class_of(transient: bool) -> Class {
@@ -519,20 +509,20 @@ impl<M: Model, Data, Probe: Copy> DfsStack<M, Data, Probe> {
         }
     }
 
-    /// Takes the successor that was looked up, and is on the stack, as what closes a cycle.
+    /// The labels up to the successor that was looked up, and is on the stack, and those of the cycle that it closes.
     pub(crate) fn close_cycle(
         &mut self,
         set: &mut impl Lookup<Probe = Probe>,
         label: Option<M::Label>,
         class: Class,
-    ) -> Closed<M::Label> {
+    ) -> (Vec<M::Label>, Vec<M::Label>) {
         self.recover(set);
         let target = self.position.visible().to_vec();
         let mut stem: Vec<M::Label> = self.labels().chain(label).collect();
         self.position.reject();
         self.retreat_to(&target, class);
         let cycle = stem.split_off(self.depth as usize);
-        Closed { stem, cycle, state: self.position.state().to_vec() }
+        (stem, cycle)
     }
 
     /// Entries of the log that the memo of the state on top does not reflect.

@@ -53,6 +53,11 @@ impl NumberedStates {
         number
     }
 
+    /// The number of a state, which is added if it has none.
+    pub(crate) fn number_of(&mut self, words: &[u32], class: Class) -> u32 {
+        self.find(words, class).unwrap_or_else(|| self.add(class))
+    }
+
     /// Writes the words of a state; drops what `state` held.
     #[inline]
     pub(crate) fn recall(&self, number: u32, state: &mut Vec<u32>) -> Class {

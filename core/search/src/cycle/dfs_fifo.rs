@@ -30,12 +30,11 @@
 //! of its transitions would do that has progress, and a cycle without ends the search.
 
 use super::frontier::{Frontier, Seed};
-use super::lasso::{Cycle, Lasso};
-use super::outcome::{CycleOutcome, Found, Goal, Run};
+use super::outcome::{CycleOutcome, Found, Run};
 use super::proviso::NoReduction;
 use super::stem::stem_to;
 use super::watch::Watch;
-use crate::dfs_stack::{Closed, DfsStack};
+use crate::dfs_stack::DfsStack;
 use crate::model::{Marks, Model, Next};
 use crate::observer::{Observer, Settings, state_words};
 use crate::outcome::Halt;
@@ -218,15 +217,10 @@ impl<M: Model, S: Payloads<Sets>, O: Observer<M::Label, M::Fault>> DfsFifo<'_, M
     /// The successor, which is on the stack, closes the cycle.
     #[cold]
     fn report(&mut self, label: Option<M::Label>, class: Class) -> Run<M::Label, M::Fault> {
-        let Closed { stem, cycle, state } = self.stack.close_cycle(self.store, label, class);
-        let lead = self.stem()?;
-        let mut from = Vec::new();
-        self.queue.recall(self.store, self.seed, &mut from);
-        let cycle = Cycle::Any(cycle, state, class == Class::Transient);
-        let lasso = Lasso { goal: Goal::Livelock, lead, from: &from, stem, cycle };
-        let memory_bytes = self.memory_bytes();
-        let found = lasso.shortened(self.model, &mut NoReduction, &mut self.watch, memory_bytes);
-        ControlFlow::Break(Halt::Found(found))
+        let (without_progress, cycle) = self.stack.close_cycle(self.store, label, class);
+        let mut stem = self.stem()?;
+        stem.extend(without_progress);
+        ControlFlow::Break(Halt::Found(Found::Lasso { stem, cycle }))
     }
 
     #[cold]

@@ -1,17 +1,19 @@
-//! Shorter lassos: a depth-first search finds one, but seldom a short one.
+//! A shorter lasso than the one that a depth-first search found.
 //!
 //! The shortest cycle through the state where the lasso closes is looked for, then the shortest path to some
 //! state of it, both breadth first and only so far: what is not found with about the work of the search before is
-//! not worth the time.
+//! not worth the time. The cycles of fair runs are left as they are.
 
-use super::outcome::{Found, Goal};
-use super::paths::{Answer, Lane, Path, Step, shortest_path};
-use super::proviso::Proviso;
+use super::laid::{Laid, Taken, Walker};
+use super::outcome::{CycleQuestion, Fairness, Found, Goal};
+use super::paths::{self, Answer, Lane, Path, Step, shortest_path};
+use super::proviso::NoReduction;
 use super::watch::Watch;
 use crate::model::{Marks, Model};
-use crate::observer::Observer;
+use crate::numbered_states::NumberedStates;
+use crate::observer::{Observer, Settings, state_words};
+use crate::store::Class;
 use rustc_hash::FxHashMap;
-use std::fmt::Debug;
 use std::ops::ControlFlow;
 
 /// For each part of a lasso, as many states are looked at as the search stored, but this many if those are fewer …
@@ -19,80 +21,78 @@ const STATES_MIN: u64 = 2_000;
 /// … and no more than this many.
 const STATES_MAX: u64 = 1 << 16;
 
-/// A lasso, with the states that are needed to find a shorter one.
-pub(crate) struct Lasso<'a, L> {
-    pub(crate) goal: Goal,
-    /// The path to the state from where the stem may be made anew.
-    pub(crate) lead: Vec<L>,
-    pub(crate) from: &'a [u32],
-    /// From there to the cycle; if the goal is a livelock, without progress.
-    pub(crate) stem: Vec<L>,
-    pub(crate) cycle: Cycle<L>,
-}
-
-/// A cycle.
-pub(crate) enum Cycle<L> {
-    /// Found depth first: its labels, the state where it closes, and whether that is transient.
-    Any(Vec<L>, Vec<u32>, bool),
-    /// Short already.
-    Short(Path<L>),
-}
-
-impl<L: Copy + Debug> Lasso<'_, L> {
-    /// The lasso, made shorter as far as that is easy.
-    pub(crate) fn shortened<M, O, P>(
-        self,
-        model: &mut M,
-        proviso: &mut P,
-        watch: &mut Watch<'_, O>,
-        memory_bytes: u64,
-    ) -> Found<L, M::Fault>
-    where
-        M: Model<Label = L>,
-        O: Observer<M::Label, M::Fault>,
-        P: Proviso<M>,
-    {
-        let hidden = model.hidden_words();
-        let states_max = watch.statistics.states.clamp(STATES_MIN, STATES_MAX) as usize;
-        let mut finder = Finder { model, proviso, watch, memory_bytes, states_max, goal: self.goal, hidden };
-        let mut stem = self.lead;
-        let cycle = match self.cycle {
-            Cycle::Short(cycle) => cycle,
-            Cycle::Any(labels, start, transient) => match finder.cycle_through(&start, transient) {
-                Some(cycle) => cycle,
-                None => {
-                    stem.extend(self.stem);
-                    return Found::Lasso { stem, cycle: labels };
-                }
-            },
+/// Looks for a shorter lasso as far as that is easy; `states` are those that the search stored which found the known one. The result may
+/// be as long as that, or longer by a few transitions. `None` if the model does not have the known one, if no short cycle is found among
+/// that many states, or if a limit is reached before.
+///
+/// The stem of a livelock has no more progress than it had.
+pub fn shorter_lasso<M, O>(
+    model: &mut M,
+    observer: &mut O,
+    settings: &Settings,
+    question: CycleQuestion,
+    known: (&[M::Label], &[M::Label]),
+    states: u64,
+) -> Option<Found<M::Label, M::Fault>>
+where
+    M: Model,
+    O: Observer<M::Label, M::Fault>,
+{
+    let mut watch = Watch::new(observer, settings, state_words(model));
+    let states_max = states.clamp(STATES_MIN, STATES_MAX).min(settings.limits.states_max.unwrap_or(u64::MAX));
+    let (goal, hidden) = (question.goal, model.hidden_words());
+    let mut states = NumberedStates::new(hidden);
+    let (watched, numbered, work) = (&mut watch, &mut states, &mut 0);
+    let walker = &mut Walker { model: &mut *model, watch: watched, states: numbered, work, work_max: u64::MAX };
+    let Laid { stem, cycle } = walker.lay(known).continue_value()??;
+    let arrived = |target: u32| {
+        let mut state = Vec::new();
+        let transient = states.recall(target, &mut state) == Class::Transient;
+        (state, transient)
+    };
+    // Of the stem of a livelock, what is before the last progress stays.
+    let is_progress = |taken: &Taken<M::Label>| goal == Goal::Livelock && taken.marks.has(Marks::PROGRESS);
+    let lead = stem.iter().rposition(is_progress).map_or(0, |last| last + 1);
+    let (from, _) = arrived(lead.checked_sub(1).map_or(0, |last| stem[last].target));
+    let mut finder =
+        Finder { model, watch, memory_bytes: states.memory_bytes(), states_max: states_max as usize, goal, hidden };
+    let shortest: Path<M::Label> = if question.fairness == Fairness::None {
+        let (start, transient) = arrived(cycle.last()?.target);
+        finder.cycle_through(&start, transient)?
+    } else {
+        let of = |taken: &Taken<M::Label>| {
+            let (state, transient) = arrived(taken.target);
+            paths::Taken { label: taken.label, marks: taken.marks, state, transient }
         };
-        let mut labels: Vec<Option<L>> = cycle.iter().map(|taken| taken.label).collect();
-        match finder.path_to_some(self.from, &cycle) {
-            Some((path, last)) => {
-                stem.extend(path.into_iter().filter_map(|taken| taken.label));
-                labels.rotate_left(last + 1);
-            }
-            None => stem.extend(self.stem),
-        }
-        Found::Lasso { stem, cycle: labels.into_iter().flatten().collect() }
+        cycle.iter().map(of).collect()
+    };
+    let mut cycle: Vec<Option<M::Label>> = shortest.iter().map(|taken| taken.label).collect();
+    let mut stem: Vec<Option<M::Label>> = stem.iter().map(|taken| taken.label).collect();
+    if let Some((path, last)) = finder.path_to_some(&from, &shortest) {
+        cycle.rotate_left(last + 1);
+        stem.truncate(lead);
+        stem.extend(path.into_iter().map(|taken| taken.label));
     }
+    let labels = |part: Vec<Option<M::Label>>| part.into_iter().flatten().collect();
+    Some(Found::Lasso { stem: labels(stem), cycle: labels(cycle) })
 }
 
 /// Finds short paths, if it finds them soon.
-struct Finder<'a, 'b, M, O, P> {
-    model: &'a mut M,
-    proviso: &'a mut P,
-    watch: &'a mut Watch<'b, O>,
+struct Finder<'m, 'a, M, O> {
+    model: &'m mut M,
+    watch: Watch<'a, O>,
+    /// In use elsewhere.
     memory_bytes: u64,
     states_max: usize,
     goal: Goal,
     hidden: usize,
 }
 
-impl<M: Model, O: Observer<M::Label, M::Fault>, P: Proviso<M>> Finder<'_, '_, M, O, P> {
+impl<M: Model, O: Observer<M::Label, M::Fault>> Finder<'_, '_, M, O> {
     fn path(&mut self, from: &[u32], mut ask: impl FnMut(&Step<'_, M::Label>) -> Answer) -> Option<Path<M::Label>> {
         let (memory_bytes, most) = (self.memory_bytes, Some(self.states_max));
-        match shortest_path(self.model, self.proviso, self.watch, memory_bytes, from, most, |_, step| ask(&step)) {
+        let ask = |_: &mut M, step: Step<'_, M::Label>| ask(&step);
+        match shortest_path(self.model, &mut NoReduction, &mut self.watch, memory_bytes, from, most, ask) {
             ControlFlow::Continue(path) => path,
             // There is no time or memory left: the lasso stays as it is.
             ControlFlow::Break(_) => None,

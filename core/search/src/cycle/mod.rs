@@ -3,6 +3,7 @@
 //! * [`nested_dfs`]: acceptance cycles, whoever schedules.
 //! * [`dfs_fifo`]: livelocks, whoever schedules, with the fewest progress events before them.
 //! * [`components`]: both, also for fair schedulers only.
+//! * [`shorter_lasso`]: a run with fewer steps than one that was found depth first.
 //! * [`shortest`]: a run with the fewest steps, once one is known.
 //! * [`shortcuts`]: a run with fewer steps than a long one that is known.
 //! * [`non_progress`]: livelocks as acceptance cycles, for comparison.
@@ -12,6 +13,7 @@ mod acceptance_summary;
 pub mod components;
 pub mod dfs_fifo;
 mod frontier;
+mod laid;
 mod lasso;
 pub mod nested_dfs;
 pub mod non_progress;
@@ -26,6 +28,7 @@ mod watch;
 
 pub use components::components;
 pub use dfs_fifo::{Order, dfs_fifo};
+pub use lasso::shorter_lasso;
 pub use nested_dfs::nested_dfs;
 pub use non_progress::NonProgress;
 pub use outcome::{CycleOutcome, CycleQuestion, Fairness, Found, Goal};

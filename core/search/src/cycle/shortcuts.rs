@@ -15,17 +15,17 @@
 //! The states near a path ([`crate::Near`]) show shortcuts of few steps wherever they are, this one shows long ones that save
 //! much: a lasso often goes round and round nearly the same way, and a few steps lead to its last round.
 
+use super::laid::{Laid, Taken, Walker};
 use super::outcome::{CycleQuestion, Fairness, Found, Goal, Run};
 use super::paths::{Answer, Lane, Path, Step, shortest_path};
 use super::proviso::NoReduction;
 use super::shortest::{Shortest, ShortestBounds};
 use super::watch::Watch;
 use crate::model::{Marks, Model, Processes};
-use crate::near::along;
 use crate::numbered_states::NumberedStates;
 use crate::observer::{Observer, Settings, state_words};
 use crate::outcome::Halt;
-use crate::store::{Class, Store};
+use crate::store::Class;
 use fabius_base::StopReason;
 use std::ops::ControlFlow;
 
@@ -61,11 +61,13 @@ where
         work: 0,
         work_max: bounds.work_max,
     };
+    let Search { model, watch, states, work, work_max, .. } = &mut search;
+    let laid = Walker { model: &mut **model, watch, states, work, work_max: *work_max }.lay(known);
+    let laid = laid.continue_value().flatten();
+    let is_laid = laid.is_some();
     // What ends it early takes nothing away from what was found.
-    search.model.retrace(true);
-    let is_laid = search.lay(known).continue_value() == Some(true);
-    search.model.retrace(false);
-    if is_laid {
+    if let Some(Laid { stem, cycle }) = laid {
+        (search.lasso.stem, search.lasso.cycle) = (stem, cycle);
         search.lasso.leave_out_detours(search.states.log.len());
         let _ = search.run();
     }
@@ -97,18 +99,6 @@ struct Lasso<L> {
     accepting: Vec<usize>,
 }
 
-/// A transition of a lasso.
-#[derive(Clone, Copy)]
-struct Taken<L> {
-    label: Option<L>,
-    marks: Marks,
-    /// The number of the state where it leads.
-    target: u32,
-}
-
-/// Transitions without a label, and the one after them that has one.
-type UpToLabel<L> = (Vec<Taken<L>>, Taken<L>);
-
 /// Which transitions of a lasso a path replaces.
 #[derive(Clone, Copy)]
 enum Replaced {
@@ -139,79 +129,6 @@ enum Place {
 }
 
 impl<M: Processes, O: Observer<M::Label, M::Fault>> Search<'_, M, O> {
-    /// Walks the lasso; whether that is one.
-    fn lay(&mut self, (stem, cycle): (&[M::Label], &[M::Label])) -> Run<M::Label, M::Fault, bool> {
-        let mut state = Vec::new();
-        if self.model.initial(&mut state).is_err() {
-            return ControlFlow::Continue(false);
-        }
-        let initial = self.number_of(&state, Class::Ordinary);
-        for &label in stem {
-            let Some((before, taken)) = self.follow(&mut state, label)? else { return ControlFlow::Continue(false) };
-            self.lasso.stem.extend(before);
-            self.lasso.stem.push(taken);
-        }
-        for &label in cycle {
-            let Some((before, taken)) = self.follow(&mut state, label)? else { return ControlFlow::Continue(false) };
-            // What leads to the cycle without a label may not be part of it.
-            let part = if self.lasso.cycle.is_empty() { &mut self.lasso.stem } else { &mut self.lasso.cycle };
-            part.extend(before);
-            self.lasso.cycle.push(taken);
-        }
-        let first = self.lasso.stem.last().map_or(initial, |last| last.target);
-        // What leads back to where the cycle begins may have no label either; nor may all of it.
-        let mut last = self.lasso.cycle.last().map(|last| last.target);
-        for _ in 0..=self.states.log.len() {
-            if last == Some(first) {
-                return ControlFlow::Continue(true);
-            }
-            let Some(taken) = self.step(&mut state, None)? else { break };
-            self.lasso.cycle.push(taken);
-            last = Some(taken.target);
-        }
-        ControlFlow::Continue(false)
-    }
-
-    /// Goes on up to the transition that has a label: those before it, which have none, and that one.
-    fn follow(
-        &mut self,
-        state: &mut Vec<u32>,
-        label: M::Label,
-    ) -> Run<M::Label, M::Fault, Option<UpToLabel<M::Label>>> {
-        let mut before = Vec::new();
-        while before.len() <= self.states.log.len() {
-            let Some(taken) = self.step(state, Some(label))? else { break };
-            if taken.label.is_some() {
-                return ControlFlow::Continue(Some((before, taken)));
-            }
-            before.push(taken);
-        }
-        ControlFlow::Continue(None)
-    }
-
-    /// Goes on with the transition that has a label, or with one without; `None` if there is neither.
-    fn step(
-        &mut self,
-        state: &mut Vec<u32>,
-        label: Option<M::Label>,
-    ) -> Run<M::Label, M::Fault, Option<Taken<M::Label>>> {
-        if self.watch.step_is_due() {
-            self.watch.look(self.states.memory_bytes(), self.states.store.is_full())?;
-        }
-        self.work += 1;
-        if self.work_max < self.work {
-            return ControlFlow::Break(Halt::Stopped(StopReason::States));
-        }
-        let Some(along) = along(self.model, state, label) else { return ControlFlow::Continue(None) };
-        let class = if along.transient { Class::Transient } else { Class::Ordinary };
-        let target = self.number_of(state, class);
-        ControlFlow::Continue(Some(Taken { label: label.filter(|_| along.is_taken), marks: along.marks, target }))
-    }
-
-    fn number_of(&mut self, state: &[u32], class: Class) -> u32 {
-        self.states.find(state, class).unwrap_or_else(|| self.states.add(class))
-    }
-
     /// Looks for shortcuts among few states each, then among more.
     fn run(&mut self) -> Run<M::Label, M::Fault> {
         let mut size = STATES_MIN;
@@ -287,7 +204,11 @@ impl<M: Processes, O: Observer<M::Label, M::Fault>> Search<'_, M, O> {
         let mut taken = Vec::new();
         for step in path {
             let class = if step.transient { Class::Transient } else { Class::Ordinary };
-            taken.push(Taken { label: step.label, marks: step.marks, target: self.number_of(&step.state, class) });
+            taken.push(Taken {
+                label: step.label,
+                marks: step.marks,
+                target: self.states.number_of(&step.state, class),
+            });
         }
         let Lasso { stem, cycle, .. } = &mut self.lasso;
         match replaced {

@@ -11,8 +11,8 @@
 use super::pass::Pass;
 use super::{Components, Number};
 use crate::cycle::acceptance_summary::AcceptanceSummary;
-use crate::cycle::lasso::{Cycle, Lasso, is_at};
-use crate::cycle::outcome::{Goal, Run};
+use crate::cycle::lasso::is_at;
+use crate::cycle::outcome::{Found, Goal, Run};
 use crate::cycle::paths::{Answer, Lane, Path, Step, shortest_path};
 use crate::cycle::proviso::Proviso;
 use crate::cycle::stem::stem_to;
@@ -39,27 +39,23 @@ where
         whole: &mut Pass<M, C, S::Probe>,
         part: Option<&mut Pass<M, C, S::Probe>>,
     ) -> Run<M::Label, M::Fault> {
-        let (start, transient, members, stem) = match part {
+        let (start, transient, members, from_seed) = match part {
             None => {
                 let (start, transient, members) = whole.retreat_to_root();
                 (start, transient, members, whole.stack.labels().collect())
             }
             Some(part) => {
-                let mut stem: Vec<M::Label> = whole.stack.labels().collect();
+                let mut from_seed: Vec<M::Label> = whole.stack.labels().collect();
                 let from = whole.stack.position.state().to_vec();
                 let (start, transient, members) = part.retreat_to_root();
-                stem.extend(self.path_between(&from, &start, transient)?);
-                (start, transient, members, stem)
+                from_seed.extend(self.path_between(&from, &start, transient)?);
+                (start, transient, members, from_seed)
             }
         };
-        let cycle = Cycle::Short(self.cycle(&start, transient, members)?);
-        let lead = self.stem()?;
-        let mut from = Vec::new();
-        self.queue.recall(self.store, self.seed, &mut from);
-        let lasso = Lasso { goal: self.goal, lead, from: &from, stem, cycle };
-        let memory_bytes = self.store.memory_bytes() + self.memory_bytes;
-        let found = lasso.shortened(self.model, &mut self.proviso, &mut self.watch, memory_bytes);
-        ControlFlow::Break(Halt::Found(found))
+        let cycle = self.cycle(&start, transient, members)?.into_iter().filter_map(|taken| taken.label).collect();
+        let mut stem = self.stem()?;
+        stem.extend(from_seed);
+        ControlFlow::Break(Halt::Found(Found::Lasso { stem, cycle }))
     }
 
     /// The path to the bottom of the stack.

@@ -1,10 +1,8 @@
 //! What the search reports: the cycle, a fault, where it is, and cycles that it rejects.
 
 use super::{Mark, NestedDfs};
-use crate::cycle::lasso::{Cycle, Lasso};
-use crate::cycle::outcome::{Found, Goal, Run};
+use crate::cycle::outcome::{Found, Run};
 use crate::cycle::proviso::Proviso;
-use crate::dfs_stack::Closed;
 use crate::model::Model;
 use crate::observer::Observer;
 use crate::outcome::Halt;
@@ -16,19 +14,8 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
     /// The successor, which is on the stack, closes the cycle.
     #[cold]
     pub(super) fn report<T>(&mut self, label: Option<M::Label>, class: Class) -> Run<M::Label, M::Fault, T> {
-        let Closed { stem, cycle, state } = self.stack.close_cycle(self.store, label, class);
-        let mut initial = Vec::new();
-        assert!(self.model.initial(&mut initial).is_ok(), "the search began in the initial state");
-        let lasso = Lasso {
-            goal: Goal::AcceptanceCycle,
-            lead: Vec::new(),
-            from: &initial,
-            stem,
-            cycle: Cycle::Any(cycle, state, class == Class::Transient),
-        };
-        let memory_bytes = self.memory_bytes();
-        let found = lasso.shortened(self.model, &mut self.proviso, &mut self.watch, memory_bytes);
-        ControlFlow::Break(Halt::Found(found))
+        let (stem, cycle) = self.stack.close_cycle(self.store, label, class);
+        ControlFlow::Break(Halt::Found(Found::Lasso { stem, cycle }))
     }
 
     #[cold]

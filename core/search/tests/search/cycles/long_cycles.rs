@@ -2,7 +2,7 @@
 
 use super::fewest_steps::{fewest_lasso_steps, length};
 use super::*;
-use fabius_search::cycle::{Shortest, shortcuts};
+use fabius_search::cycle::{Shortest, shortcuts, shorter_lasso};
 
 /// A lasso that counts, by a walk at random: the labels of its stem and of its cycle.
 fn random_lasso(toy: &Toy, random: &mut Random, goal: Goal, fairness: Fairness) -> Option<(Vec<u32>, Vec<u32>)> {
@@ -79,6 +79,85 @@ fn with_shortcuts_a_run_counts_as_before_and_has_fewer_steps() {
         }
     }
     assert!(1_000 < shorter && 300 < shortest && 10 < same, "{shorter} {shortest} {same}");
+}
+
+/// The steps of a run, and the transitions of its cycle.
+fn lengths(toy: &Toy, (stem, cycle): (&[u32], &[u32])) -> (u64, usize) {
+    (length(toy, stem) + length(toy, cycle), cycle.len())
+}
+
+#[test]
+fn a_shorter_lasso_counts_as_before_and_makes_no_more_progress() {
+    let (mut shorter, mut same, mut fair) = (0, 0, 0);
+    for seed in 0..GRAPHS {
+        let toy = random_toy(seed, Taste { nodes_max: 20, faults: seed % 5 == 0, ..Taste::of(seed) });
+        let mut random = Random::new(seed);
+        for (goal, fairness) in
+            [Goal::AcceptanceCycle, Goal::Livelock].into_iter().flat_map(|goal| FAIRNESSES.map(|f| (goal, f)))
+        {
+            let Some((stem, cycle)) = random_lasso(&toy, &mut random, goal, fairness) else { continue };
+            let events = check_lasso(&toy, &stem, &cycle, goal, fairness);
+            let question = CycleQuestion { goal, fairness };
+            let context = format!("seed {seed}, {goal:?}, {fairness:?}, {stem:?} {cycle:?}");
+            let (mut model, settings) = (toy.clone(), Settings::default());
+            let found = shorter_lasso(&mut model, &mut Quiet, &settings, question, (&stem, &cycle), 0);
+            let Some(Found::Lasso { stem: short_stem, cycle: short_cycle }) = found else {
+                panic!("{context}: nothing, although there are few states")
+            };
+            let events_now = check_lasso(&toy, &short_stem, &short_cycle, goal, fairness);
+            assert!(goal == Goal::AcceptanceCycle || events_now <= events, "{context}: {events_now} of {events}");
+            let (known, now) = (lengths(&toy, (&stem, &cycle)), lengths(&toy, (&short_stem, &short_cycle)));
+            assert!(now.1 <= known.1, "{context}: {now:?} of {known:?}");
+            if fairness != Fairness::None {
+                let mut rotated = short_cycle.clone();
+                let place = cycle.iter().position(|&label| label == short_cycle[0]).expect("a label of the cycle");
+                rotated.rotate_right(place);
+                fair += u32::from(rotated == cycle && now.0 < known.0);
+                assert_eq!(now.1, known.1, "{context}");
+            }
+            shorter += u32::from(now.0 < known.0);
+            same += u32::from(now.0 == known.0);
+        }
+    }
+    assert!(1_000 < shorter && 10 < same && 300 < fair, "{shorter} {same} {fair}");
+}
+
+#[test]
+fn a_state_that_lasts_for_ever_is_reached_sooner() {
+    let to = |target: usize, label: Option<u32>| Edge { to: Some(target), label, ..Edge::default() };
+    let lasts = |marks: Marks| Edge { marks, ..to(4, None) };
+    for (goal, marks) in [(Goal::AcceptanceCycle, Marks::ACCEPTING), (Goal::Livelock, Marks::NONE)] {
+        for fairness in FAIRNESSES {
+            // 0 → 1 → 2 → 3 → 4 or 0 → 3 → 4; what leads from 3 to 4 has no label, and 4 stays as it is.
+            let edges = [
+                vec![to(1, Some(1)), to(3, Some(2))],
+                vec![to(2, Some(3))],
+                vec![to(3, Some(4))],
+                vec![to(4, None)],
+                vec![lasts(marks)],
+            ];
+            let node =
+                |(number, edges): (usize, Vec<Edge>)| Node { words: vec![number as u32], edges, ..Node::default() };
+            let mut toy = Toy::new(edges.into_iter().enumerate().map(node).collect(), 0);
+            let question = CycleQuestion { goal, fairness };
+            let found = shorter_lasso(&mut toy, &mut Quiet, &Settings::default(), question, (&[1, 3, 4], &[]), 0);
+            assert_eq!(found, Some(Found::Lasso { stem: vec![2], cycle: Vec::new() }), "{question:?}");
+        }
+    }
+}
+
+#[test]
+fn what_is_no_lasso_of_the_model_is_left_as_it_is() {
+    let (toy, lap) = counters();
+    let question = CycleQuestion { goal: Goal::AcceptanceCycle, fairness: Fairness::None };
+    let shorter = |stem: &[u32], cycle: &[u32], question| {
+        shorter_lasso(&mut toy.clone(), &mut Quiet, &Settings::default(), question, (stem, cycle), 0)
+    };
+    assert!(shorter(&[], &lap, question).is_some());
+    assert_eq!(shorter(&lap[1..2], &lap, question), None, "no path begins so");
+    let fair = CycleQuestion { fairness: Fairness::Strong, ..question };
+    assert!(shorter(&[], &lap, fair).is_some());
+    assert_eq!(shorter(&[], &lap[..700], fair), None, "no cycle closes so");
 }
 
 /// Two counters, of which one goes round in 11 and the other in 64: both go on, or only the second, in two steps. What accepts is in
