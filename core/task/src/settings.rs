@@ -21,6 +21,8 @@ const PAUSE_GROWTH: u64 = 4;
 /// … in this many of the pauses, as in the last of them at about 147 000 transitions, it has done little.
 const EARLY_PAUSES: u32 = 4;
 
+/// A first look has this much work: hardly more than a search begins with.
+const FIRST_LOOK: u64 = 1_000;
 /// A turn with less work than this is left out: a search tells how far it is only after about a thousand steps.
 const SHORTEST_TURN: u64 = 900;
 /// A search whose turn is as long as this keeps what it knows until its next one: the thread that it needs for that costs about as much
@@ -331,6 +333,9 @@ pub struct Pauses {
     pub growth: u64,
     /// In this many pauses the main search has done so little that others may do much beside it.
     pub early: u32,
+    /// In the first pause, the searches for other properties have a first look with at least this much work; none if it is 0. So have the
+    /// searches that fail differently and have a turn then, unless it is the last early pause.
+    pub first_look: u64,
     /// A turn with less work than this is left out.
     pub shortest_turn: u64,
     /// A search whose turn is as long as this keeps what it knows until its next turn.
@@ -343,6 +348,7 @@ impl Default for Pauses {
             first: FIRST_PAUSE,
             growth: PAUSE_GROWTH,
             early: EARLY_PAUSES,
+            first_look: FIRST_LOOK,
             shortest_turn: SHORTEST_TURN,
             kept_from: KEPT_FROM,
         }
@@ -351,7 +357,8 @@ impl Default for Pauses {
 
 impl Pauses {
     /// None at all.
-    pub const NEVER: Self = Self { first: u64::MAX, growth: PAUSE_GROWTH, early: 1, shortest_turn: 0, kept_from: 0 };
+    pub const NEVER: Self =
+        Self { first: u64::MAX, growth: PAUSE_GROWTH, early: 1, first_look: 0, shortest_turn: 0, kept_from: 0 };
 
     /// The work before a pause; they are numbered from 0.
     pub fn work(self, pause: u32) -> u64 {

@@ -258,6 +258,11 @@ impl<'a> Portfolio<'_, 'a> {
     fn pause(&mut self, pause: u32, run: &mut Run, outer: &mut CheckContext<'_>) -> bool {
         let held = run.meter.last.memory_bytes;
         self.held_bytes += held;
+        if run.last.is_none() {
+            let began = (outer.now)();
+            self.first_looks(run.index, outer);
+            run.lent += (outer.now)() - began;
+        }
         if self.properties[run.index].pauses_had <= pause {
             self.properties[run.index].pauses_had = pause + 1;
             run.decided = self.turns(pause, run, outer);

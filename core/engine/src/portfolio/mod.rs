@@ -5,6 +5,9 @@
 //! properties that are open. Whatever decides a property ends its turn. Work is counted in transitions, so what happens does not
 //! depend on how fast the machine is.
 //!
+//! In the first pause of all, each other property has a first look ([`first_looks`]): where many are violated soon, none waits for the
+//! others.
+//!
 //! A search goes on in its next turn from where it was, in a thread of its own that waits meanwhile ([`Waiting`]). Those begin anew that
 //! did so little that the thread would take as long, those that did so much that they may have several threads and hold much memory, and
 //! all where memory is short or the system gives no thread; since pauses become ever rarer and the turns ever smaller beside them,
@@ -16,6 +19,7 @@
 //! ([`together`]); it does not pause, since it may do no more work than their own searches would.
 
 mod beside;
+mod first_looks;
 mod mains;
 mod meter;
 mod turns;
@@ -53,6 +57,10 @@ pub(crate) struct Open<'a> {
     prepared: Arc<Prepared>,
     /// Its main search.
     choice: Choice,
+    /// There is no need for a first look any more.
+    is_looked_at: bool,
+    /// States that its first look stored.
+    states_of_look: u64,
     /// Turns were had in this many of the pauses.
     pauses_had: u32,
     /// The turns of each of the side searches.
@@ -81,6 +89,8 @@ impl<'a> Open<'a> {
             planned,
             prepared,
             choice,
+            is_looked_at: false,
+            states_of_look: 0,
             pauses_had: 0,
             sides,
             waiting: None,
@@ -106,7 +116,7 @@ impl<'a> Open<'a> {
     fn states_of_turns(&self) -> u64 {
         let waiting = self.sides.iter().filter_map(|side| side.waiting.as_ref());
         let of_waiting: u64 = waiting.map(|search| search.meter.last.states).sum();
-        of_waiting + self.turns.iter().map(|&(_, stored)| stored).sum::<u64>()
+        self.states_of_look + of_waiting + self.turns.iter().map(|&(_, stored)| stored).sum::<u64>()
     }
 
     /// The searches for it that wait.

@@ -13,8 +13,8 @@ use fabius_task::settings::{Delaying, DepthBounding, Order, Pauses, Settings};
 pub(super) struct SideSearch {
     /// What is asked for in place of what suits the property.
     ask: fn(Settings) -> Settings,
-    /// Its work in early pauses but the last, in per cent of what the main search has done. A transition costs it up to three times as
-    /// much, and many a main search is over soon after.
+    /// Its work in early pauses but the last, in per cent of what the main search has done, and at least that of a first look in the first
+    /// one. A transition costs it up to three times as much, and many a main search is over soon after.
     early_percent: u64,
     /// The same in the last early pause: generous, since most searches are over by then.
     middle_percent: u64,
@@ -88,14 +88,17 @@ struct SideEnded {
 impl<'a> Portfolio<'_, 'a> {
     /// Lets the searches that fail differently have their turns; what they decided.
     pub(super) fn turns(&mut self, pause: u32, run: &Run, outer: &mut CheckContext<'_>) -> Option<Checked> {
-        let Pauses { early, shortest_turn, .. } = self.settings.pauses;
+        let Pauses { early, first_look, shortest_turn, .. } = self.settings.pauses;
         let done = self.settings.pauses.work(pause);
         for (at, side) in SIDE_SEARCHES.iter().enumerate() {
             if pause < early && !(side.is_early)(&run.meter.last) {
                 continue;
             }
             let work = match pause.checked_sub(early) {
-                None if pause + 1 < early => done.saturating_mul(side.early_percent).div_ceil(100),
+                None if pause + 1 < early => {
+                    let share = done.saturating_mul(side.early_percent).div_ceil(100);
+                    if pause == 0 { share.max(first_look) } else { share }
+                }
                 None => done.saturating_mul(side.middle_percent).div_ceil(100),
                 Some(later) => done.saturating_mul(side.later_percent).div_ceil(100 * (1 + u64::from(later))),
             };
@@ -166,6 +169,18 @@ impl<'a> Portfolio<'_, 'a> {
 
     /// Runs a side search in this thread for one turn.
     fn side_at_once(&mut self, task: Task<'_>, turn: Turn, outer: &mut CheckContext<'_>) -> SideEnded {
+        let role = task.role;
+        let (choice, checked, is_over) = self.at_once(task, turn, outer);
+        SideEnded { choice, role, checked, is_over }
+    }
+
+    /// Runs a search in this thread for one turn: what it left behind, and whether it ended before its turn did.
+    pub(super) fn at_once(
+        &mut self,
+        task: Task<'_>,
+        turn: Turn,
+        outer: &mut CheckContext<'_>,
+    ) -> (Choice, Checked, bool) {
         let mut is_over = true;
         let mut tell = |event| {
             (outer.observe)(event);
@@ -176,7 +191,7 @@ impl<'a> Portfolio<'_, 'a> {
             is_over = false;
             None
         });
-        SideEnded { choice: task.choice, role: task.role, checked, is_over }
+        (task.choice, checked, is_over)
     }
 
     /// A search that fails differently from the main search, if there is such a one and it may begin.

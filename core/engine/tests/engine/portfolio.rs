@@ -34,7 +34,7 @@ fn run(text: &str, settings: &Settings) -> (Outcome, Vec<Event>) {
 }
 
 fn often() -> Settings {
-    let pauses = Pauses { first: 2_000, growth: 2, early: 1, shortest_turn: 1, kept_from: 1_000 };
+    let pauses = Pauses { first: 2_000, growth: 2, early: 1, first_look: 100, shortest_turn: 1, kept_from: 1_000 };
     Settings { pauses, clarify_transitions_max: 100_000, ..Settings::default() }
 }
 
@@ -66,7 +66,7 @@ fn an_error_near_the_start_is_found_beside_a_counter() {
 fn runs_of_bounded_depth_are_searched_early_only_beside_a_path_that_grows() {
     let tried = |text: &str, transitions_max: u64| {
         let settings = Settings {
-            pauses: Pauses { first: 2_000, growth: 4, early: 1, shortest_turn: 1, kept_from: 1_000 },
+            pauses: Pauses { first: 2_000, growth: 4, early: 1, first_look: 100, shortest_turn: 1, kept_from: 1_000 },
             ..often()
         };
         let property = run(text, &settings).0.report.properties.swap_remove(0);
@@ -118,7 +118,7 @@ fn how_a_proof_is_audited_leaves_open_which_searches_run() {
 fn the_figures_of_a_search_that_began_anew_are_those_of_its_end() {
     let text = "active [5] proctype P() { byte a; do :: a < 4 -> a++ :: else -> break od }";
     let settings = Settings {
-        pauses: Pauses { first: 500, growth: 2, early: 1, shortest_turn: 1, kept_from: 1_000 },
+        pauses: Pauses { first: 500, growth: 2, early: 1, first_look: 100, shortest_turn: 1, kept_from: 1_000 },
         whole_states_max: 1_200,
         ..often()
     };
@@ -188,7 +188,7 @@ fn what_is_found_is_told_once_whenever_a_pause_is_due() {
         active proctype B() { do :: b = (b + 1) % 3000 od }";
     for threads in [1, 2] {
         for first in (1_000..12_000).step_by(1_000) {
-            let pauses = Pauses { first, growth: 2, early: 1, shortest_turn: 1, kept_from: 2 * first };
+            let pauses = Pauses { first, growth: 2, early: 1, first_look: 100, shortest_turn: 1, kept_from: 2 * first };
             let threads = ThreadCount::UpTo(threads);
             let (outcome, events) = run(text, &Settings { pauses, threads, ..often() });
             for property in ["p", "q"] {
@@ -209,7 +209,7 @@ fn a_search_that_waits_for_its_next_turn_goes_on_from_where_it_was() {
         active proctype C() { do :: c < 12 -> c++ :: c > 0 -> c-- od }";
     // How often a search is behind where one for the same property was before.
     let begun_anew = |kept_from: u64| {
-        let pauses = Pauses { first: 2_000, growth: 2, early: 4, shortest_turn: 1, kept_from };
+        let pauses = Pauses { first: 2_000, growth: 2, early: 4, first_look: 100, shortest_turn: 1, kept_from };
         let (outcome, events) = run(text, &Settings { pauses, threads: ThreadCount::UpTo(1), ..often() });
         assert_eq!(outcome.report.properties.len(), 3);
         assert!(outcome.report.properties.iter().all(|property| property.verdict == Verdict::Holds));
@@ -233,7 +233,7 @@ fn searches_that_wait_are_held_back_where_memory_is_short() {
         active proctype A() { do :: a < 12 -> a++ :: a > 0 -> a-- od }
         active proctype B() { do :: b < 12 -> b++ :: b > 0 -> b-- od }
         active proctype C() { do :: c < 12 -> c++ :: c > 0 -> c-- od }";
-    let pauses = Pauses { first: 2_000, growth: 2, early: 4, shortest_turn: 1, kept_from: 1 };
+    let pauses = Pauses { first: 2_000, growth: 2, early: 4, first_look: 100, shortest_turn: 1, kept_from: 1 };
     let verdicts = |bytes: u64| {
         let limits = Limits { memory_bytes_max: Some(bytes), ..Limits::default() };
         let (outcome, _) = run(text, &Settings { pauses, limits, ..often() });
@@ -264,6 +264,45 @@ fn a_property_does_not_wait_for_the_one_before_it() {
     let (plain, _) = run(text, &Settings { pauses: Pauses::NEVER, ..Settings::default() });
     assert_eq!(outcome.report.properties[0].states, plain.report.properties[0].states);
     assert!(matches!(events.last(), Some(Event::Done { .. })));
+}
+
+#[test]
+fn in_the_first_pause_every_other_property_has_a_first_look() {
+    let text = "byte a, b, c; ltl one { [] (c != 1) } ltl two { [] (b != 1) } ltl all { [] (c < 40) } ltl three { <> (a == 3) }
+        active proctype A() { do :: a < 12 -> a++ :: a > 0 -> a-- od }
+        active proctype B() { do :: b < 12 -> b++ :: b > 0 -> b-- od }
+        active proctype C() { do :: c < 12 -> c++ :: c > 0 -> c-- od }";
+    let with_look = |first_look: u64| {
+        let pauses = Pauses { first: 2_000, growth: 4, early: 4, first_look, shortest_turn: 900, kept_from: 5_000 };
+        let settings = Settings { pauses, threads: ThreadCount::UpTo(1), ..Settings::default() };
+        let (outcome, events) = run(text, &settings);
+        // How far safety is when the last of the others is found.
+        let mut far = 0;
+        for event in &events {
+            match event {
+                Event::Progress { property, progress, .. } if property == "safety" => {
+                    far = progress.transitions.max(far);
+                }
+                Event::Violation { property, .. } if property == "three" => break,
+                _ => {}
+            }
+        }
+        (far, outcome.report.properties)
+    };
+    let ((soon, looked), (late, plain)) = (with_look(1_000), with_look(0));
+    assert!((2_000..8_000).contains(&soon) && 8_000 <= late, "{soon} {late}");
+    for (one, other) in looked.iter().zip(&plain) {
+        assert_eq!((one.verdict, one.violations.len()), (other.verdict, other.violations.len()), "{}", one.name);
+        let lengths =
+            |property: &PropertyReport| property.violations.iter().map(|found| found.steps).collect::<Vec<_>>();
+        assert_eq!(lengths(one), lengths(other), "{}", one.name);
+        if one.verdict == Verdict::Holds {
+            assert_eq!((one.states, one.transitions), (other.states, other.transitions), "{}", one.name);
+        }
+    }
+    let verdict = |name: &str| looked.iter().find(|property| property.name == name).map(|property| property.verdict);
+    assert_eq!(verdict("all"), Some(Verdict::Holds));
+    assert_eq!(["one", "two", "three"].map(verdict), [Some(Verdict::Violated); 3]);
 }
 
 #[test]
@@ -378,7 +417,7 @@ fn turns_and_single_searches_agree_on_random_models() {
             continue;
         }
         for (first, kept_from) in [(1, 0), (1, 40), (40, u64::MAX)] {
-            let pauses = Pauses { first, growth: 2, early: 1, shortest_turn: 0, kept_from };
+            let pauses = Pauses { first, growth: 2, early: 1, first_look: 100, shortest_turn: 0, kept_from };
             let (outcome, _) = run(&text, &Settings { pauses, ..Settings::default() });
             for (alone, property) in plain.report.properties.iter().zip(&outcome.report.properties) {
                 tells_no_budget(property);
