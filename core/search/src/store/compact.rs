@@ -20,7 +20,7 @@ const LOAD_MAX_OF_32: usize = 23;
 /// Below this many lines a segment doubles; above, it grows by half, …
 const SMALL: usize = 1 << 6;
 /// … and from this many on by a third: then a number takes 7.4 bytes at most, where it would take 8.3.
-const LARGE: usize = 1 << 12;
+const LARGE: usize = 1 << 8;
 /// Lines of a huge page; from this many on, a segment grows by a quarter.
 const HUGE: usize = (2 << 20) / 64;
 /// Odd, with bits that look random.
