@@ -333,8 +333,7 @@ pub struct Pauses {
     pub growth: u64,
     /// In this many pauses the main search has done so little that others may do much beside it.
     pub early: u32,
-    /// In the first pause, the searches for other properties have a first look with at least this much work; none if it is 0. So have the
-    /// searches that fail differently and have a turn then, unless it is the last early pause.
+    /// In the first pause, the searches for other properties have a first look with at least this much work; none if it is 0.
     pub first_look: u64,
     /// A turn with less work than this is left out.
     pub shortest_turn: u64,

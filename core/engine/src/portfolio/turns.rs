@@ -13,8 +13,8 @@ use fabius_task::settings::{Delaying, DepthBounding, Order, Pauses, Settings};
 pub(super) struct SideSearch {
     /// What is asked for in place of what suits the property.
     ask: fn(Settings) -> Settings,
-    /// Its work in early pauses but the last, in per cent of what the main search has done, and at least that of a first look in the first
-    /// one. A transition costs it up to three times as much, and many a main search is over soon after.
+    /// Its work in early pauses but the last, in per cent of what the main search has done. A transition costs it up to three times as
+    /// much, and many a main search is over soon after.
     early_percent: u64,
     /// The same in the last early pause: generous, since most searches are over by then.
     middle_percent: u64,
@@ -88,17 +88,14 @@ struct SideEnded {
 impl<'a> Portfolio<'_, 'a> {
     /// Lets the searches that fail differently have their turns; what they decided.
     pub(super) fn turns(&mut self, pause: u32, run: &Run, outer: &mut CheckContext<'_>) -> Option<Checked> {
-        let Pauses { early, first_look, shortest_turn, .. } = self.settings.pauses;
+        let Pauses { early, shortest_turn, .. } = self.settings.pauses;
         let done = self.settings.pauses.work(pause);
         for (at, side) in SIDE_SEARCHES.iter().enumerate() {
             if pause < early && !(side.is_early)(&run.meter.last) {
                 continue;
             }
             let work = match pause.checked_sub(early) {
-                None if pause + 1 < early => {
-                    let share = done.saturating_mul(side.early_percent).div_ceil(100);
-                    if pause == 0 { share.max(first_look) } else { share }
-                }
+                None if pause + 1 < early => done.saturating_mul(side.early_percent).div_ceil(100),
                 None => done.saturating_mul(side.middle_percent).div_ceil(100),
                 Some(later) => done.saturating_mul(side.later_percent).div_ceil(100 * (1 + u64::from(later))),
             };
