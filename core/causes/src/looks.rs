@@ -171,9 +171,7 @@ impl<'a> Looks<'a> {
                     }
                     Some(found) => {
                         let shorter = machine.shorter_lasso(&mut observer, &settings, question, &found, states);
-                        let (shorter, found) = (shorter.map(|run| Run::of(run, class)), Run::of(found, class));
-                        let shorter = shorter.filter(|shorter| shorter.path.len() < found.path.len());
-                        Looked::Run(shorter.unwrap_or(found))
+                        Looked::Run(Run::of(shorter.unwrap_or(found), class))
                     }
                     None if completeness != Completeness::Exhaustive => {
                         Looked::Unknown(limit_reached(completeness, &limits))

@@ -47,10 +47,8 @@ pub(crate) fn add_shortest(
     let states = checked.report.states;
     if task.settings.prune.is_some() {
         let budget = Budget::near(task.settings.clarify_transitions_max, machine, path_of(&found));
-        let is_as_found = task.settings.search == Order::DepthFirst;
-        let known = (&found, states);
-        let shorter = (!is_as_found).then(|| easily_shorter(task, query.goal, machine, known, &budget, context));
-        let found = shorter.flatten().unwrap_or(found);
+        let shorter = easily_shorter(task, query.goal, machine, (&found, states), &budget, context);
+        let found = shorter.unwrap_or(found);
         // Among the states that are left, shortest and fair runs say nothing of all runs.
         let found = Found { shorter: Shorter::NotAsked, ..Found::of_cycle(query, found, written) };
         checked.confirm(job, found, context);
@@ -123,7 +121,8 @@ struct Shortening<'s, 'a, 'b> {
 }
 
 /// A shorter run with the same violation, if one is easy to find: a depth-first search seldom finds a short one. It costs little and takes
-/// nothing from the budget, which says how often to look at the limits, and whether anything may be done.
+/// nothing from the budget, which says how often to look at the limits, and whether anything may be done. `None` if a depth-first search
+/// was asked for, which shows what it found.
 fn easily_shorter(
     task: &Task<'_>,
     goal: cycle::Goal,
@@ -132,6 +131,9 @@ fn easily_shorter(
     budget: &Budget,
     context: &mut CheckContext<'_>,
 ) -> Option<Run> {
+    if task.settings.search == Order::DepthFirst {
+        return None;
+    }
     let limits = Limits { depth_max: None, ..task.settings.limits };
     let settings = search::Settings { limits, stop_at: StopAt::First, cancel: context.cancel.clone() };
     let observer = EngineObserver::new(task, context, Goal::ShorterRun, machine.places(), None);

@@ -17,16 +17,15 @@ impl Portfolio<'_, '_> {
     /// work of the main search until its next pause, unless each would have too little.
     pub(super) fn first_looks(&mut self, index: usize, outer: &mut CheckContext<'_>) {
         let Pauses { first_look, .. } = self.settings.pauses;
-        self.properties[index].is_looked_at = true;
-        let is_new = |property: &Open<'_>| property.is_open() && !property.is_looked_at;
+        self.properties[index].looked_at.get_or_insert(0);
+        let is_new = |property: &Open<'_>| property.is_open() && property.looked_at.is_none();
         let new: Vec<usize> = (0..self.properties.len()).filter(|&other| is_new(&self.properties[other])).collect();
         let share = self.settings.pauses.work(1) / new.len().max(1) as u64;
         let work = share.clamp(first_look, first_look.saturating_mul(LONGEST));
-        for other in new {
-            if outer.cancel.requested().is_some() || work == 0 {
+        for other in new.into_iter().filter(|_| 0 < work) {
+            if outer.cancel.requested().is_some() {
                 return;
             }
-            self.properties[other].is_looked_at = true;
             self.first_look(other, work, outer);
         }
     }
@@ -38,7 +37,7 @@ impl Portfolio<'_, '_> {
         let turn = self.turn_until(self.share((outer.now)()), work, 0);
         let (choice, mut checked, is_over) = self.at_once(task, turn, outer);
         self.executed.extend(std::mem::take(&mut checked.executed));
-        self.properties[index].states_of_look = checked.report.states;
+        self.properties[index].looked_at = Some(checked.report.states);
         if checked.report.verdict == Verdict::Violated || checked.failure.is_some() {
             self.properties[index].note_main(&choice, &checked, end_of(&checked, !is_over));
             self.finish(index, checked, outer);

@@ -57,10 +57,8 @@ pub(crate) struct Open<'a> {
     prepared: Arc<Prepared>,
     /// Its main search.
     choice: Choice,
-    /// There is no need for a first look any more.
-    is_looked_at: bool,
-    /// States that its first look stored.
-    states_of_look: u64,
+    /// States that its first look stored, once there is no need for one any more.
+    looked_at: Option<u64>,
     /// Turns were had in this many of the pauses.
     pauses_had: u32,
     /// The turns of each of the side searches.
@@ -89,8 +87,7 @@ impl<'a> Open<'a> {
             planned,
             prepared,
             choice,
-            is_looked_at: false,
-            states_of_look: 0,
+            looked_at: None,
             pauses_had: 0,
             sides,
             waiting: None,
@@ -116,7 +113,7 @@ impl<'a> Open<'a> {
     fn states_of_turns(&self) -> u64 {
         let waiting = self.sides.iter().filter_map(|side| side.waiting.as_ref());
         let of_waiting: u64 = waiting.map(|search| search.meter.last.states).sum();
-        self.states_of_look + of_waiting + self.turns.iter().map(|&(_, stored)| stored).sum::<u64>()
+        self.looked_at.unwrap_or_default() + of_waiting + self.turns.iter().map(|&(_, stored)| stored).sum::<u64>()
     }
 
     /// The searches for it that wait.

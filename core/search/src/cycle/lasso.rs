@@ -21,9 +21,8 @@ const STATES_MIN: u64 = 2_000;
 /// … and no more than this many.
 const STATES_MAX: u64 = 1 << 16;
 
-/// Looks for a shorter lasso as far as that is easy; `states` are those that the search stored which found the known one. The result may
-/// be as long as that, or longer by a few transitions. `None` if the model does not have the known one, if no short cycle is found among
-/// that many states, or if a limit is reached before.
+/// Looks for a lasso with fewer labels than the known one, as far as that is easy; `states` are those that the search stored which found
+/// that one. `None` also if the model does not have the known one, or if a limit is reached before a cycle is found.
 ///
 /// The stem of a livelock has no more progress than it had.
 pub fn shorter_lasso<M, O>(
@@ -73,8 +72,10 @@ where
         stem.truncate(lead);
         stem.extend(path.into_iter().map(|taken| taken.label));
     }
-    let labels = |part: Vec<Option<M::Label>>| part.into_iter().flatten().collect();
-    Some(Found::Lasso { stem: labels(stem), cycle: labels(cycle) })
+    let labels = |part: Vec<Option<M::Label>>| -> Vec<M::Label> { part.into_iter().flatten().collect() };
+    let (stem, cycle) = (labels(stem), labels(cycle));
+    let is_shorter = stem.len() + cycle.len() < known.0.len() + known.1.len();
+    is_shorter.then_some(Found::Lasso { stem, cycle })
 }
 
 /// Finds short paths, if it finds them soon.
