@@ -4,7 +4,7 @@
 //! well, so is each part around the literal, up to the largest one that is not needed.
 
 use fabius_base::{Cancel, Limits, StopReason};
-use fabius_model::reduction::{self, Preserve, Reduced};
+use fabius_model::reduction::{Basis, Preserve, Reduced};
 use fabius_model::{Budget, SearchedMachine, listed};
 use fabius_program::ltl::strengthen::{Occurrence, Strengthening, is_false, is_valid, never_without};
 use fabius_program::ltl::text::FormulaText;
@@ -38,9 +38,9 @@ pub fn late(until: Option<Duration>, now: Duration) -> bool {
 }
 
 /// Which parts of a formula are not needed in a model in which it was proved; `None` if the property is no formula, or the model cannot
-/// be searched.
+/// be searched. Reductions rest on `basis`, which is that of the program.
 pub fn vacuity(
-    program: &Arc<Program>,
+    (program, basis): (&Arc<Program>, &Basis),
     planned: &Planned,
     settings: &Settings,
     limits: &mut VacuityLimits<'_>,
@@ -63,7 +63,7 @@ pub fn vacuity(
         });
         return Some(report);
     }
-    let mut asked = Asked { program, planned, settings, limits, known: Vec::new() };
+    let mut asked = Asked { program, basis, planned, settings, limits, known: Vec::new() };
     let mut found: Vec<(Occurrence, Formula)> = Vec::new();
     for literal in literals {
         match asked.holds(&parts.without(&literal)) {
@@ -104,6 +104,7 @@ fn note(words: &FormulaText<'_>, parts: &Strengthening, part: &Occurrence, witho
 /// The questions that were asked about a model, and the answers.
 struct Asked<'a, 'b> {
     program: &'a Arc<Program>,
+    basis: &'a Basis,
     planned: &'a Planned,
     settings: &'a Settings,
     limits: &'a mut VacuityLimits<'b>,
@@ -151,7 +152,7 @@ impl Asked<'_, '_> {
         let mut machine = machine.map_err(|_| VacuityEnd::Stopped)?;
         let mut budget = Budget::new(self.limits.transitions.unwrap_or(u64::MAX), &mut machine);
         let mut observer = Bounds { transitions_max: budget.transitions(), is_late: self.limits.is_late };
-        let outcome = explore(&mut machine, &query, &settings, self.limits.cancel, &mut observer);
+        let outcome = explore((&mut machine, self.basis), &query, &settings, self.limits.cancel, &mut observer);
         if self.limits.transitions.is_some() {
             budget.spend(listed(&outcome.statistics));
             *self.limits.transitions = Some(budget.left());
@@ -171,7 +172,7 @@ impl Asked<'_, '_> {
 }
 
 fn explore(
-    machine: &mut SearchedMachine,
+    (machine, basis): (&mut SearchedMachine, &Basis),
     query: &LivenessQuery,
     settings: &Settings,
     cancel: &Cancel,
@@ -198,7 +199,7 @@ fn explore(
     let may_reduce = settings.reduction && settings.optimize && query.is_stutter_invariant();
     let plan = query.watch.claim.filter(|_| may_reduce).and_then(|claim| {
         let looked_at = query.program.process(claim).conditions();
-        reduction::prepare(&query.program, Preserve::Formula(looked_at)).ok()
+        basis.prepare(&query.program, Preserve::Formula(looked_at)).ok()
     });
     match plan {
         Some(plan) => {

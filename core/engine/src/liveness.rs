@@ -121,10 +121,8 @@ pub(crate) fn about(
 }
 
 /// How the model is to be reduced for the search; `None` if nobody wants that.
-fn reduction(
-    query: &LivenessQuery,
-    Job { settings, prepared, .. }: Job<'_>,
-) -> Result<Option<reduction::Plan>, WhyNot> {
+fn reduction(query: &LivenessQuery, job: Job<'_>) -> Result<Option<reduction::Plan>, WhyNot> {
+    let Job { settings, prepared, .. } = job;
     // As it is written means: every step of it.
     if !settings.reduction || !settings.optimize {
         return Ok(None);
@@ -139,7 +137,7 @@ fn reduction(
             Some(_) => return Err(WhyNot::CountsSteps),
         },
     };
-    prepared.plan(query, || reduction::prepare(&query.program, preserve)).map(Some)
+    prepared.plan(job, query, preserve).map(Some)
 }
 
 /// What a report says of the reduction.

@@ -2,16 +2,35 @@
 
 use crate::task::{Checked, Job, refused};
 use fabius_model::SearchedMachine;
-use fabius_model::reduction::{Plan, WhyNot};
+use fabius_model::reduction::{Basis, Plan, Preserve, WhyNot};
 use fabius_program::Program;
 use fabius_task::plan::Question;
 use fabius_task::query::{CycleSearch, LivenessQuery, liveness_query};
 use fabius_task::settings::Progress;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+/// What the reductions of the programs of a check rest on.
+#[derive(Default)]
+pub(crate) struct Bases(Mutex<Vec<Arc<Basis>>>);
+
+impl Bases {
+    /// What the reductions of a program rest on, and of those that have other claims.
+    pub(crate) fn of(&self, program: &Arc<Program>) -> Arc<Basis> {
+        let mut kept = lock(&self.0);
+        if let Some(known) = kept.iter().find(|known| known.suits(program)) {
+            return Arc::clone(known);
+        }
+        let made = Arc::new(Basis::of(program));
+        kept.push(Arc::clone(&made));
+        made
+    }
+}
+
 /// The machines and questions that the searches for one property begin with.
 #[derive(Default)]
 pub(crate) struct Prepared {
+    /// Shared by all properties of a check.
+    bases: Arc<Bases>,
     finite: Mutex<Option<SearchedMachine>>,
     infinite: Mutex<Vec<Infinite>>,
     /// How the program of a query is reduced for a search.
@@ -41,6 +60,21 @@ impl Infinite {
 }
 
 impl Prepared {
+    /// Nothing is prepared but for what reductions rest on.
+    pub(crate) fn on(bases: &Arc<Bases>) -> Self {
+        Self { bases: Arc::clone(bases), ..Self::default() }
+    }
+
+    /// Nothing is prepared but for what reductions rest on: for another property, or where searches for this one are over.
+    pub(crate) fn anew(&self) -> Self {
+        Self::on(&self.bases)
+    }
+
+    /// What the reductions of a program rest on.
+    pub(crate) fn basis(&self, program: &Arc<Program>) -> Arc<Basis> {
+        self.bases.of(program)
+    }
+
     /// A machine for violations of safety.
     ///
     /// # Errors
@@ -80,18 +114,14 @@ impl Prepared {
         Ok(begun)
     }
 
-    /// How the program of a query is reduced for its search; `prepare` finds that out.
-    pub(crate) fn plan(
-        &self,
-        query: &LivenessQuery,
-        prepare: impl FnOnce() -> Result<Plan, WhyNot>,
-    ) -> Result<Plan, WhyNot> {
+    /// How the program of a query, which is the one of the check with claims added, is reduced for its search.
+    pub(crate) fn plan(&self, job: Job<'_>, query: &LivenessQuery, preserve: Preserve) -> Result<Plan, WhyNot> {
         let mut kept = lock(&self.plans);
         let is_it = |(program, search, _): &&Reduction| Arc::ptr_eq(program, &query.program) && *search == query.search;
         if let Some((_, _, plan)) = kept.iter().find(is_it) {
             return plan.clone();
         }
-        let plan = prepare();
+        let plan = self.basis(job.program).prepare(&query.program, preserve);
         kept.push((Arc::clone(&query.program), query.search, plan.clone()));
         plan
     }

@@ -5,7 +5,7 @@ use fabius_analysis::open_edges;
 use fabius_base::Limits;
 use fabius_model::SearchedMachine;
 use fabius_model::reduction::{
-    Plan, Preserve, Proviso, Reduced, Trials, Trying, WhyNot, drawn, left_out_percent, prepare,
+    Basis, Plan, Preserve, Proviso, Reduced, Trials, Trying, WhyNot, drawn, left_out_percent,
 };
 use fabius_observe::{CheckContext, EngineObserver, Goal, Task};
 use fabius_program::EdgeId;
@@ -48,7 +48,7 @@ impl ReducedSearch {
 ///
 /// Several threads have no stack that all of them know, so they take a reduction that needs none.
 pub(crate) fn explore(
-    task: &Task<'_>,
+    (task, basis): (&Task<'_>, &Basis),
     machine: &mut SearchedMachine,
     how: How,
     stop_at: StopAt,
@@ -65,7 +65,7 @@ pub(crate) fn explore(
     let is_late = || until.is_some_and(|until| until <= now());
     let proviso = if 1 < how.threads.exactly() { Proviso::Loops } else { Proviso::Stack };
     let (first, cancel) = (settings.whole_states_max, context.cancel.clone());
-    let mut trials = Trials::new(machine, proviso, has_trace, first, &is_late, cancel);
+    let mut trials = Trials::new((machine, basis), proviso, has_trace, first, &is_late, cancel);
     let (mut states_before, mut states) = (0, Vec::new());
     if 0 < settings.whole_states_max {
         let (explored, drawn) = beside_trials(task, machine, how, &mut trials, context);
@@ -77,7 +77,7 @@ pub(crate) fn explore(
     }
     match trials.plan() {
         Ok(plan) => {
-            let mut reducing = Reducing { task, plan, proviso, how, asks_for_edges: false };
+            let mut reducing = Reducing { task, basis, plan, proviso, how, asks_for_edges: false };
             reducing.ask_for_edges(machine, &states);
             let explored = match reducing.begin(machine, context) {
                 Begun::Over(explored) => *explored,
@@ -130,6 +130,8 @@ fn beside_trials(
 /// How a reduced model is searched.
 struct Reducing<'t> {
     task: &'t Task<'t>,
+    /// What plans rest on.
+    basis: &'t Basis,
     plan: Plan,
     proviso: Proviso,
     how: How,
@@ -153,7 +155,7 @@ impl Reducing<'_> {
         if self.proviso == Proviso::Loops || self.how.threads.most() < 2 {
             return Begun::Anew(0);
         }
-        let Ok(for_threads) = prepare(machine.shared_program(), Preserve::Faults(Proviso::Loops)) else {
+        let Ok(for_threads) = self.basis.prepare(machine.shared_program(), Preserve::Faults(Proviso::Loops)) else {
             return Begun::Anew(0);
         };
         let observer = EngineObserver::new(task, context, Goal::Violation, machine.places(), None);

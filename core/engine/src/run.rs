@@ -2,6 +2,7 @@
 
 use crate::outcome::{Outcome, conclude, faulty, report};
 use crate::portfolio::{self, Open};
+use crate::prepared::Bases;
 use crate::{prune, vacuity};
 use fabius_analysis::starvation;
 use fabius_base::{Code, Finding};
@@ -73,7 +74,7 @@ fn check_all(
         executed: None,
         failure: None,
     };
-    let mut open = Vec::new();
+    let (mut open, bases) = (Vec::new(), Arc::<Bases>::default());
     let chosen = |planned| choose(&Asked::of(planned, settings), settings).map(|choice: Choice| (planned, choice));
     let searches: Vec<(&Planned, Choice)> = plan.properties.iter().filter_map(chosen).collect();
     let kept = searches.iter().find(|(_, choice)| choice.is_kept()).map(|(planned, _)| planned.name.as_str());
@@ -84,7 +85,7 @@ fn check_all(
         }
         outcome.findings.extend(choices_free(settings, planned));
         outcome.findings.extend(without_effect(&choice, planned));
-        open.push(Open::new(planned, choice));
+        open.push(Open::new(planned, choice, &bases));
     }
     let mut marks = None;
     let (decided, executed) = portfolio::decide(loaded, program, settings, open, context);
@@ -103,7 +104,7 @@ fn check_all(
     }
     if outcome.failure.is_none() {
         vacuity::add_marks(&mut outcome, marks.as_ref(), settings);
-        vacuity::add_to(&mut outcome, loaded, program, plan, settings, context);
+        vacuity::add_to(&mut outcome, loaded, (program, &bases), plan, settings, context);
     }
     let findings = loaded.findings.iter().chain(&outcome.findings);
     outcome.report.findings = findings.map(|finding| FindingReport::new(&loaded.map, finding)).collect();

@@ -26,7 +26,8 @@ const CALMED_RUNS_MAX: usize = 5;
 /// Searches the reachable states.
 pub(crate) fn check(job: Job<'_>, how: How, context: &mut CheckContext<'_>) -> Checked {
     check_by(job, how, context, |machine, context| {
-        Ok(reducing::explore(&job.task(), machine, how, job.stop_at(), context))
+        let basis = job.prepared.basis(job.program);
+        Ok(reducing::explore((&job.task(), &basis), machine, how, job.stop_at(), context))
     })
 }
 

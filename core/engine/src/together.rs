@@ -58,7 +58,7 @@ pub(crate) fn prove(
     loaded: &Loaded,
     program: &Arc<Program>,
     invariants: &[Invariant<'_>],
-    choice: &Choice,
+    (choice, prepared): (&Choice, &Prepared),
     context: &mut CheckContext<'_>,
 ) -> Together {
     let (Strategy::Cycles { search, threads, .. }, Some((first, rest))) = (&choice.strategy, invariants.split_first())
@@ -74,7 +74,6 @@ pub(crate) fn prove(
     let always = Formula::Always(Box::new(Formula::Proposition(all)));
     joined.properties.push(Property::new(&*name, PropertyKind::Ltl(always), None));
     let planned = Planned { name, ..first.planned.clone() };
-    let prepared = &Prepared::default();
     let job = Job { loaded, program: &Arc::new(joined), planned: &planned, settings: &choice.settings, prepared };
     let mut found = match searched(job, &first.planned.name, *search, *threads, context) {
         Ok(found) => found,

@@ -1,6 +1,7 @@
 //! What proved properties are worth, added to a check.
 
 use crate::outcome::Outcome;
+use crate::prepared::Bases;
 use fabius_analysis::Marks;
 use fabius_analysis::vacuity::{TRANSITIONS_MAX, VacuityLimits, late, vacuity};
 use fabius_base::{Code, Finding, Span};
@@ -16,7 +17,7 @@ use std::sync::Arc;
 pub(crate) fn add_to(
     outcome: &mut Outcome,
     loaded: &Loaded,
-    program: &Arc<Program>,
+    (program, bases): (&Arc<Program>, &Bases),
     plan: &Plan,
     settings: &Settings,
     context: &CheckContext<'_>,
@@ -27,6 +28,7 @@ pub(crate) fn add_to(
         VacuityExtent::Full => None,
     };
     let is_late = || late(settings.until, (context.now)());
+    let basis = bases.of(program);
     for property in &mut outcome.report.properties {
         let is_proved = property.verdict == Verdict::Holds && property.exhaustive;
         let planned = plan.properties.iter().find(|planned| planned.name == property.name);
@@ -35,7 +37,7 @@ pub(crate) fn add_to(
             return;
         }
         let mut limits = VacuityLimits { cancel: context.cancel, is_late: &is_late, transitions: &mut transitions };
-        property.vacuity = vacuity(program, planned, settings, &mut limits).map(Box::new);
+        property.vacuity = vacuity((program, &basis), planned, settings, &mut limits).map(Box::new);
         outcome.findings.extend(vacuity_finding(property, loaded));
     }
 }

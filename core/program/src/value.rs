@@ -61,7 +61,7 @@ impl Type {
 }
 
 /// How a variable gets its first value.
-#[derive(Clone, Hash, Debug, Default)]
+#[derive(Clone, PartialEq, Hash, Debug, Default)]
 pub enum Initial {
     /// Zero.
     #[default]
@@ -78,7 +78,7 @@ pub enum Initial {
 ///
 /// A leaf inside arrays of structures has one dimension per array on the way to it; its elements
 /// are laid out with the last index moving fastest.
-#[derive(Clone, Hash, Debug)]
+#[derive(Clone, PartialEq, Hash, Debug)]
 pub struct Variable {
     /// Name as a person writes it, without indices; `[]` stands where one belongs unless that is at the end: `node[].next`.
     pub name: String,

@@ -1,7 +1,7 @@
 //! A first look at the properties that come later: a violation near the start is found before the first search has gone far.
 //!
-//! What a reduction needs takes longer to make than such a look, so it goes without. Only a violation counts, and what goes wrong in
-//! Fabius itself; whatever else it came to, the main search of the property begins anew later, with the reduction.
+//! Only a violation counts, and what goes wrong in Fabius itself; whatever else it came to, the main search of the property begins anew
+//! later.
 
 use super::waiting::Role;
 use super::{Open, Portfolio, end_of};
@@ -31,8 +31,7 @@ impl Portfolio<'_, '_> {
     }
 
     fn first_look(&mut self, index: usize, work: u64, outer: &mut CheckContext<'_>) {
-        let mut choice = self.properties[index].choice.clone();
-        choice.settings.reduction = false;
+        let choice = self.properties[index].choice.clone();
         let task = self.task(index, choice, Role::Main, outer);
         let turn = self.turn_until(self.share((outer.now)()), work, 0);
         let (choice, mut checked, is_over) = self.at_once(task, turn, outer);

@@ -26,7 +26,7 @@ mod turns;
 mod waiting;
 
 use crate::executed::Executed;
-use crate::prepared::Prepared;
+use crate::prepared::{Bases, Prepared};
 use crate::schedule::add_schedule;
 use crate::task::Checked;
 use crate::together::{self, Invariant, Together};
@@ -79,10 +79,10 @@ pub(crate) struct Open<'a> {
 
 impl<'a> Open<'a> {
     /// Nothing is known yet.
-    pub(crate) fn new(planned: &'a Planned, choice: Choice) -> Self {
+    pub(crate) fn new(planned: &'a Planned, choice: Choice, bases: &Arc<Bases>) -> Self {
         let sides = Default::default();
         let (main, turns, furthest, is_handed_over, over) = (None, Vec::new(), None, false, None);
-        let prepared = Arc::default();
+        let prepared = Arc::new(Prepared::on(bases));
         Self {
             planned,
             prepared,
@@ -287,6 +287,7 @@ impl<'s, 'a> Portfolio<'s, 'a> {
         outer: &mut CheckContext<'_>,
     ) -> (Together, u64) {
         let (loaded, program) = (self.loaded, self.program);
+        let prepared = self.properties[group[0].index].prepared.anew();
         let (now, controls, stop) = (outer.now, outer.controls, outer.cancel.part());
         let mut meter = Meter::default();
         let mut observe = |event: Event| {
@@ -297,7 +298,7 @@ impl<'s, 'a> Portfolio<'s, 'a> {
             self.hear_beside(outer);
         };
         let mut context = CheckContext { cancel: &stop, now, observe: &mut observe, controls };
-        let together = together::prove(loaded, program, group, choice, &mut context);
+        let together = together::prove(loaded, program, group, (choice, &prepared), &mut context);
         (together, meter.work())
     }
 
@@ -384,7 +385,7 @@ impl<'s, 'a> Portfolio<'s, 'a> {
         let property = &mut self.properties[index];
         let sides = property.sides.iter_mut().filter_map(|side| side.waiting.take());
         let waiting: Vec<Waiting> = property.waiting.take().into_iter().chain(sides).collect();
-        property.prepared = Arc::default();
+        property.prepared = Arc::new(property.prepared.anew());
         for search in waiting {
             let (choice, role) = (search.choice.clone(), search.role);
             let Some(mut ended) = search.end() else { continue };

@@ -29,12 +29,15 @@
 //!   wrong with on-the-fly partial order reduction*, CAV 2019, shows that sets which depend on the claim's state are
 //!   a different matter.)
 
+mod basis;
 mod extent;
 mod question;
 mod tables;
 mod trials;
 
 use crate::SearchedMachine;
+pub use basis::Basis;
+use basis::Relations;
 pub use extent::{Extent, Measured, left_out_percent};
 use fabius_machine::{Cursor, Refusal};
 use fabius_program::facts::{Facts, Instance, Step};
@@ -131,7 +134,9 @@ impl fmt::Display for WhyNot {
 #[derive(Clone, Debug)]
 pub struct Plan {
     preserve: Preserve,
-    facts: Arc<Facts>,
+    program: Arc<Program>,
+    /// What is known of its processes. The program of these facts may have other claims, or none.
+    relations: Arc<Relations>,
     observer: Option<Step>,
     /// Edges of which it matters whether they are taken, by their numbers; none beyond the end.
     goals: Arc<[bool]>,
@@ -148,25 +153,12 @@ enum Heeded {
     Everywhere,
 }
 
-/// Finds out whether a program can be reduced such that an answer stays the same.
+/// Finds out whether a program can be reduced such that an answer stays the same. See [`Basis`] where more will be asked of the program.
 ///
 /// # Errors
 /// The reason if it cannot.
 pub fn prepare(program: &Arc<Program>, preserve: Preserve) -> Result<Plan, WhyNot> {
-    if let Some(why) = unsuited(program) {
-        return Err(why);
-    }
-    let propositions: Vec<&Expr> = match &preserve {
-        Preserve::Formula(propositions) => propositions.iter().collect(),
-        _ => Vec::new(),
-    };
-    let facts = Facts::of(Arc::clone(program), &propositions);
-    if propositions.iter().any(|e| facts.asks_for_everything(e)) {
-        return Err(WhyNot::Claim);
-    }
-    let facts = if facts.is_blind_to_numbers(&propositions) { facts.by_birth() } else { facts };
-    let observer = matches!(preserve, Preserve::Formula(_)).then(|| facts.observer(&propositions));
-    Ok(Plan { preserve, facts: Arc::new(facts), observer, goals: Arc::default() })
+    Basis::of(program).prepare(program, preserve)
 }
 
 /// Entries of the tables for the processes of a program: one for each edge of a process and each location of another.
@@ -210,7 +202,7 @@ impl Plan {
     /// The same with other facts of the program.
     #[must_use]
     pub fn with_facts(self, facts: Arc<Facts>) -> Self {
-        Self { facts, ..self }
+        Self { relations: Arc::new(Relations::new(facts)), ..self }
     }
 
     /// The same for a program of which it also matters which of these edges some run takes: in a reduction that preserves faults,
@@ -218,7 +210,7 @@ impl Plan {
     /// holds. Only the ends of processes may be missed where numbers of processes do not show.
     #[must_use]
     pub fn with_goals(self, goals: &[EdgeId]) -> Self {
-        let mut all = vec![false; self.facts.program().edges.len()];
+        let mut all = vec![false; self.program.edges.len()];
         goals.iter().for_each(|edge| all[edge.0 as usize] = true);
         Self { goals: all.into(), ..self }
     }
@@ -242,7 +234,8 @@ impl Plan {
     /// For each edge of a process, whether a set that contains it must contain everybody, be it sticky or not.
     fn whole(&self, instance: &Instance) -> Vec<bool> {
         let process = instance.key.process;
-        let program = self.facts.program();
+        let program = &*self.program;
+        let facts = &self.relations.facts;
         let locations = &program.process(process).locations;
         let edges = locations.iter().flat_map(|location| program.edges_of(location)).map(|(_, edge)| edge);
         let at = |location: fabius_program::LocationId| &locations[location.0 as usize];
@@ -275,12 +268,12 @@ impl Plan {
             .collect();
         // An atomic sequence that may break off in the middle may have no end at all; of single steps, that is seen.
         let breaks = |first: usize, edge: usize| {
-            instance.steps[edge].breaks && (edge != first || self.facts.run(process, edge).iter().any(|e| e != edge))
+            instance.steps[edge].breaks && (edge != first || facts.run(process, edge).iter().any(|e| e != edge))
         };
         let matters = !matches!(self.preserve, Preserve::Deadlocks | Preserve::Faults(Proviso::Stack));
         (0..single.len())
             .map(|first| {
-                let mut run = self.facts.run(process, first).iter();
+                let mut run = facts.run(process, first).iter();
                 run.any(|edge| single[edge] || matters && breaks(first, edge))
             })
             .collect()

@@ -3,10 +3,11 @@
 //! There is one set of tables for each *configuration*: the sequence of types of a state's processes, with the
 //! values of those locals that never change. Tables are made when a configuration is met for the first time.
 
+use super::basis::{Known, Pair};
 use super::{Heeded, Plan, TABLE_ENTRIES_MAX};
 use crate::configurations::{Configurations, Lookup, NewConfiguration};
 use fabius_machine::{Machine, Reader};
-use fabius_program::facts::{Channels, Check, Condition, Instance, InstanceKey, Leads, Relation, Rendezvous, Subject};
+use fabius_program::facts::{Channels, Check, Condition, Instance, InstanceKey, Leads, Relation, Step, Subject};
 use fabius_search::reduce::Alternatives;
 use rustc_hash::FxHashMap;
 use std::collections::{HashMap, HashSet};
@@ -22,36 +23,22 @@ pub(super) const PROCESSES_MAX: usize = 63;
 #[derive(Clone, Debug)]
 pub(super) struct Tables {
     plan: Arc<Plan>,
+    /// The processes that were met, and by their keys where they stand.
+    judged: Vec<Judged>,
     instances: HashMap<InstanceKey, usize>,
-    known: Vec<Known>,
+    /// By where both stand.
     pairs: HashMap<(usize, usize), Arc<Pair>>,
     configurations: Configurations<Configuration>,
 }
 
-/// A process, and what follows from its steps alone.
+/// A process, and what its steps mean for what is asked.
 #[derive(Clone, Debug)]
-struct Known {
-    instance: Arc<Instance>,
-    rendezvous: Arc<Rendezvous>,
-    /// What leads it to its end.
-    ends: Arc<Leads>,
+struct Judged {
+    known: Arc<Known>,
     /// What leads it to something faulty.
-    faulty: Arc<Leads>,
+    faulty: Leads,
     /// For each edge, whether a set that contains it must contain everybody, be it sticky or not.
-    whole: Arc<Vec<bool>>,
-}
-
-/// What concerns two processes: for each edge of the one, what leads the other one to something.
-#[derive(Debug)]
-struct Pair {
-    /// To what does not accord.
-    danger: Vec<Leads>,
-    /// To being its partner, later or now.
-    partners: Vec<Leads>,
-    /// To being its partner now.
-    direct: Vec<Leads>,
-    /// For each part of its guard, to making that true.
-    enablers: Vec<Vec<Leads>>,
+    whole: Arc<[bool]>,
 }
 
 /// The tables of a configuration.
@@ -307,8 +294,8 @@ impl Tables {
     pub(super) fn new(plan: Arc<Plan>) -> Self {
         Self {
             plan,
+            judged: Vec::new(),
             instances: HashMap::new(),
-            known: Vec::new(),
             pairs: HashMap::new(),
             configurations: Configurations::default(),
         }
@@ -334,7 +321,7 @@ impl Tables {
         if count == 0 || count > PROCESSES_MAX {
             return None;
         }
-        Some(match self.configurations.look_up(&self.plan.facts, machine, state, shape)? {
+        Some(match self.configurations.look_up(&self.plan.relations.facts, machine, state, shape)? {
             Lookup::Known(number) => number,
             Lookup::New(new) => {
                 // By the configuration alone: whoever else searches must list the same steps.
@@ -355,22 +342,20 @@ impl Tables {
             .map(|pid| self.agent(machine, shape, &ids, pid, (&std::mem::take(&mut demands[pid]), &mut masks)))
             .collect();
         let depends_on_absence =
-            ids.iter().any(|id| self.known[*id].rendezvous.depends_on_absence.iter().any(|set| !set.is_empty()));
+            ids.iter().any(|id| self.known(*id).rendezvous.depends_on_absence.iter().any(|set| !set.is_empty()));
         Configuration { shape, processes, is_too_large: false, depends_on_absence, masks: masks.all }
     }
 
     /// Entries of the tables for these processes: one for each edge of one and each location of another, once for those that are alike.
     fn entries(&self, processes: &[InstanceKey]) -> u64 {
-        let program = self.plan.facts.program();
+        let (program, facts) = (&self.plan.program, &self.plan.relations.facts);
         let pairs = processes.iter().enumerate().flat_map(|(at, of)| {
             let others = processes.iter().enumerate().filter(move |(other, _)| *other != at);
             others.map(move |(_, other)| (of, other))
         });
         let different: HashSet<(&InstanceKey, &InstanceKey)> = pairs.collect();
         let entries = different.into_iter().map(|(of, other)| {
-            let (edges, locations) =
-                (self.plan.facts.edge_count(of.process), &program.process(other.process).locations);
-            edges as u64 * locations.len() as u64
+            facts.edge_count(of.process) as u64 * program.process(other.process).locations.len() as u64
         });
         entries.sum()
     }
@@ -379,54 +364,50 @@ impl Tables {
         if let Some(id) = self.instances.get(&key) {
             return *id;
         }
-        let facts = &self.plan.facts;
-        let instance = facts.instance(key.clone());
-        self.known.push(Known {
-            rendezvous: Arc::new(facts.rendezvous(&instance)),
-            ends: Arc::new(facts.leads(&instance, |_, step| step.ends)),
-            faulty: Arc::new(facts.leads(&instance, |edge, step| self.plan.matters(edge, step))),
-            whole: Arc::new(self.plan.whole(&instance)),
-            instance: Arc::new(instance),
+        let Plan { relations, .. } = &*self.plan;
+        let known = relations.process(&key);
+        let matters = |edge, step: &Step| self.plan.matters(edge, step);
+        self.judged.push(Judged {
+            faulty: relations.facts.leads(&known.instance, matters),
+            whole: self.plan.whole(&known.instance).into(),
+            known,
         });
-        self.instances.insert(key, self.known.len() - 1);
-        self.known.len() - 1
+        self.instances.insert(key, self.judged.len() - 1);
+        self.judged.len() - 1
+    }
+
+    fn known(&self, id: usize) -> &Known {
+        &self.judged[id].known
     }
 
     fn pair(&mut self, of: usize, other: usize) -> Arc<Pair> {
         if let Some(pair) = self.pairs.get(&(of, other)) {
             return Arc::clone(pair);
         }
-        let facts = &self.plan.facts;
-        let (mine, theirs) = (&self.known[of].instance, &self.known[other].instance);
-        let parts = |guard: &[Condition]| guard.iter().map(|part| facts.enablers(part, theirs)).collect();
-        let pair = Arc::new(Pair {
-            danger: facts.danger(mine, theirs),
-            partners: facts.partners(mine, theirs),
-            direct: facts.direct_partners(mine, theirs),
-            enablers: mine.steps.iter().map(|step| parts(&step.guard)).collect(),
-        });
+        let pair = self.plan.relations.pair(self.known(of), self.known(other));
         self.pairs.insert((of, other), Arc::clone(&pair));
         pair
     }
 
     /// For each process and each of its edges, whether a set that contains it must contain everybody.
     fn demands(&self, ids: &[usize]) -> Vec<Vec<Demand>> {
-        let facts = &self.plan.facts;
-        let all = ids.iter().map(|id| &self.known[*id]);
+        let facts = &self.plan.relations.facts;
+        let all = ids.iter().map(|id| &self.judged[*id]);
         let heeded = self.plan.heeds_cycles();
         if heeded == Heeded::Nowhere {
-            let of = |known: &Known| known.whole.iter().map(|&whole| Demand { whole, sticky: false }).collect();
+            let of = |judged: &Judged| judged.whole.iter().map(|&whole| Demand { whole, sticky: false }).collect();
             return all.map(of).collect();
         }
-        let instances: Vec<&Instance> = all.clone().map(|known| &*known.instance).collect();
+        let instances: Vec<&Instance> = all.clone().map(|judged| &judged.known.instance).collect();
         let sticky = facts.sticky(&instances);
-        let of_process = |(known, sticky): (&Known, &Vec<bool>)| {
-            let takes_one = |edge: usize| facts.run(known.instance.key.process, edge).iter().any(|edge| sticky[edge]);
+        let of_process = |(judged, sticky): (&Judged, &Vec<bool>)| {
+            let process = judged.known.instance.key.process;
+            let takes_one = |edge: usize| facts.run(process, edge).iter().any(|edge| sticky[edge]);
             let of_edge = |(edge, &whole): (usize, &bool)| {
                 let sticky = takes_one(edge);
                 Demand { whole: whole || sticky && heeded == Heeded::Everywhere, sticky }
             };
-            known.whole.iter().enumerate().map(of_edge).collect()
+            judged.whole.iter().enumerate().map(of_edge).collect()
         };
         all.zip(&sticky).map(of_process).collect()
     }
@@ -441,9 +422,9 @@ impl Tables {
     ) -> Agent {
         let others = (0..ids.len()).filter(|other| *other != pid);
         let pairs: Vec<(usize, Arc<Pair>)> = others.map(|other| (other, self.pair(ids[pid], ids[other]))).collect();
-        let known = &self.known[ids[pid]];
-        let facts = &self.plan.facts;
-        let process = facts.program().process(known.instance.key.process);
+        let Judged { known, faulty, .. } = &self.judged[ids[pid]];
+        let facts = &self.plan.relations.facts;
+        let process = self.plan.program.process(known.instance.key.process);
         let mut row = |of: &dyn Fn(&Pair) -> &Leads| Row {
             entries: pairs.iter().filter_map(|(other, pair)| Some((*other as u8, masks.put(of(pair))?))).collect(),
         };
@@ -458,7 +439,7 @@ impl Tables {
                 passive: 0,
                 has_too_many_edges: location.edges.len() > 63,
                 free: false,
-                faulty: at(&known.faulty, location_at) != 0,
+                faulty: at(faulty, location_at) != 0,
                 progress: location.progress,
                 ends: at(&known.ends, location_at),
                 accepts: known.rendezvous.accepts[location_at],

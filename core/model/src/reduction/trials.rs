@@ -8,7 +8,7 @@
 //!
 //! A search for infinite runs is reduced from the beginning; it is tried once whether that pays, and if not, the search begins anew without.
 
-use super::{Measured, Plan, Preserve, Proviso, Reduced, WhyNot, left_out_percent, prepare};
+use super::{Basis, Measured, Plan, Preserve, Proviso, Reduced, WhyNot, left_out_percent};
 use crate::SearchedMachine;
 use fabius_base::{Cancel, Limits, StopReason};
 use fabius_program::{Move, meaning::Fault};
@@ -41,12 +41,19 @@ const WHOLE_DRAWN: u64 = 300;
 /// States are drawn until they have this many words together: 16 MiB.
 const DRAWN_WORDS_MAX: usize = 1 << 22;
 
+/// How to reduce, or why that cannot be.
+enum Asked<'a> {
+    /// Nobody has asked yet; what the answer rests on.
+    NotYet(&'a Basis),
+    /// The answer.
+    Answered(Box<Result<Plan, WhyNot>>),
+}
+
 /// A reduction that is tried from time to time.
 pub struct Trials<'a> {
     machine: SearchedMachine,
     proviso: Proviso,
-    /// How to reduce, once that was asked.
-    plan: Option<Result<Plan, WhyNot>>,
+    plan: Asked<'a>,
     /// The next trial comes when the search has stored this many states.
     next: u64,
     is_late: &'a dyn Fn() -> bool,
@@ -60,15 +67,16 @@ impl<'a> Trials<'a> {
     /// Trials of what preserves all faults with this proviso, unless it is known why there is none. The first comes when the search
     /// has stored `first` states; each ends early when `is_late` says so or somebody cancels.
     pub fn new(
-        machine: &SearchedMachine,
+        (machine, basis): (&SearchedMachine, &'a Basis),
         proviso: Proviso,
         why_not: Option<WhyNot>,
         first: u64,
         is_late: &'a dyn Fn() -> bool,
         cancel: Cancel,
     ) -> Self {
-        let plan = why_not.map(Err);
-        Self { machine: machine.clone(), proviso, plan, next: first, is_late, cancel, pays: false, reduced: false }
+        let (machine, plan) =
+            (machine.clone(), why_not.map_or(Asked::NotYet(basis), |why| Asked::Answered(Box::new(Err(why)))));
+        Self { machine, proviso, plan, next: first, is_late, cancel, pays: false, reduced: false }
     }
 
     /// A trial of a plan beside a search that is reduced by it: whether the search should go on so once it has stored `first` states.
@@ -83,7 +91,7 @@ impl<'a> Trials<'a> {
         Self {
             machine,
             proviso: Proviso::Loops,
-            plan: Some(Ok(plan)),
+            plan: Asked::Answered(Box::new(Ok(plan))),
             next: first,
             is_late,
             cancel,
@@ -94,13 +102,21 @@ impl<'a> Trials<'a> {
 
     /// How to reduce, or why that cannot be.
     pub fn plan(&mut self) -> Result<Plan, WhyNot> {
-        let prepared = || prepare(self.machine.shared_program(), Preserve::Faults(self.proviso));
-        self.plan.get_or_insert_with(prepared).clone()
+        let program = self.machine.shared_program();
+        let answer = match &self.plan {
+            Asked::NotYet(basis) => basis.prepare(program, Preserve::Faults(self.proviso)),
+            Asked::Answered(answer) => return Result::clone(answer),
+        };
+        self.plan = Asked::Answered(Box::new(answer.clone()));
+        answer
     }
 
     /// Why there is no reduction, where that was asked.
     pub fn why_not(&self) -> Option<WhyNot> {
-        self.plan.as_ref()?.as_ref().err().copied()
+        match &self.plan {
+            Asked::NotYet(_) => None,
+            Asked::Answered(answer) => (**answer).as_ref().err().copied(),
+        }
     }
 
     /// Whether the last trial found that much is left out.

@@ -14,7 +14,7 @@ pub struct Mover(pub Option<u8>, pub u32);
 pub type StepTaken = Option<(Mover, Option<Mover>)>;
 
 /// A way from one state to another.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Way {
     pub to: usize,
     pub marks: Marks,
@@ -22,7 +22,7 @@ pub struct Way {
 }
 
 /// All that can be reached.
-#[derive(Debug, Default)]
+#[derive(PartialEq, Debug, Default)]
 pub struct Graph {
     pub states: Vec<Vec<u32>>,
     pub ways: Vec<Vec<Way>>,

@@ -8,6 +8,7 @@ mod cycles;
 mod graph;
 mod numbers;
 mod plain;
+mod shared;
 mod termination;
 
 use fabius_model::reduction::{self, Preserve, Proviso, Reduced, prepare};
@@ -310,6 +311,7 @@ fn numbers_that_a_formula_looks_at_are_kept() {
     for (model, formula) in looked {
         let program = load(&format!("{model} ltl p {{ {formula} }}"), 1).expect("a model");
         let facts = Facts::of(Arc::clone(&program), &[]);
+        shared::is_reduced_as_alone(&program, "p").unwrap_or_else(|why| panic!("{model} {formula}: {why}"));
         let (program, claim) = program.with_claim("p").expect("a claim");
         let propositions = program.process(claim).conditions();
         assert!(facts.is_blind_to_numbers(&[]), "{model}");

@@ -73,6 +73,16 @@ impl Cells {
         });
     }
 
+    /// Whether everything that an expression looks at has cells.
+    pub(super) fn are_enough_for(&self, e: &Expr) -> bool {
+        !super::walk::any_within(e, |part| match part {
+            Expr::Remote { process, variable, .. } => self.of_remote(*process, *variable).is_none(),
+            Expr::At { process, location, .. } => self.of_place(*process, *location).is_none(),
+            Expr::LocationOf(_) | Expr::NonProgress => self.locations_of.is_none(),
+            _ => false,
+        })
+    }
+
     /// The cells of a variable: that of one element if `element` is known, and whether a cell is that element
     /// alone. Nothing for a local that no other process looks at.
     pub(super) fn of_slot(

@@ -104,14 +104,14 @@ impl Facts {
         self
     }
 
+    /// Whether they tell everything that there is to tell of a program whose states are also looked at by these expressions.
+    pub fn are_enough_for(&self, observers: &[&Expr]) -> bool {
+        observers.iter().all(|e| self.cells.are_enough_for(e))
+    }
+
     /// Whether neither the program nor these expressions can observe the numbers of processes, and there is room for all
     /// processes even if none of them ends: then [`Facts::by_birth`] may be asked.
     pub fn is_blind_to_numbers(&self, expressions: &[&Expr]) -> bool {
-        let observer = self.observer(expressions);
-        let mut creations =
-            self.unknown.iter().flat_map(|instance| &instance.steps).filter(|step| !step.spawns.is_empty());
-        // A step that creates a process writes how many there are, and perhaps its number.
-        let is_seen = |step: &Step| observer.reads.meets(&step.written);
         let may_end_or_go_on = |location: &Location| {
             let steps = self.program.edges_of(location).map(|(id, edge)| self.program.statement(edge.process, id));
             let ends = steps.filter(|statement| statement.action == Action::End).count();
@@ -119,8 +119,17 @@ impl Facts {
         };
         self.fits
             && !self.program.processes.iter().flat_map(|process| &process.locations).any(may_end_or_go_on)
-            && !creations.any(is_seen)
+            && !self.shows_creations(expressions)
             && births::of(&self.program).is_ok()
+    }
+
+    /// Whether these expressions can observe how many processes there are, or which number a new one gets. Facts that tell processes apart
+    /// by their births do not know.
+    pub fn shows_creations(&self, expressions: &[&Expr]) -> bool {
+        let observer = self.observer(expressions);
+        // A step that creates a process writes how many there are, and perhaps its number.
+        let is_seen = |step: &Step| !step.spawns.is_empty() && observer.reads.meets(&step.written);
+        self.unknown.iter().flat_map(|instance| &instance.steps).any(is_seen)
     }
 
     /// The same, for processes that are looked at one by one: all locals that never change are worth knowing.

@@ -95,6 +95,43 @@ impl Program {
     }
 }
 
+impl Program {
+    /// Whether it is another program with claims added that change nothing; what counts as acceptance may differ, too. Everything is
+    /// compared that a step depends on: processes, locations and edges have the same numbers in both.
+    pub fn adds_claims_to(&self, other: &Program) -> bool {
+        let (count, edges) = (other.processes.len(), other.edges.len());
+        let (Some(kept), Some(kept_edges)) = (self.processes.get(..count), self.edges.get(..edges)) else {
+            return false;
+        };
+        let only_looks = |s: &Statement| matches!(s.action, Action::Skip | Action::Guard(_) | Action::Assert(_));
+        let is_added = |p: &Process| p.kind == ProcessKind::Claim && p.statements.iter().all(only_looks);
+        self.globals == other.globals
+            && self.channel_types == other.channel_types
+            && self.initial == other.initial
+            && kept_edges == other.edges
+            && kept.iter().zip(&other.processes).all(|(kept, process)| is_but_for_acceptance(kept, process))
+            && self.processes[count..].iter().all(is_added)
+    }
+}
+
+/// Whether two process types are the same but for what counts as acceptance.
+fn is_but_for_acceptance(one: &Process, other: &Process) -> bool {
+    let is_same = |one: &Location, other: &Location| {
+        one.edges == other.edges && one.end == other.end && one.progress == other.progress
+    };
+    let does_same = |one: &Statement, other: &Statement| one.action == other.action;
+    one.kind == other.kind
+        && one.parameter_count == other.parameter_count
+        && one.locals == other.locals
+        && one.entry == other.entry
+        && one.provided == other.provided
+        && one.deterministic == other.deterministic
+        && one.statements.len() == other.statements.len()
+        && one.statements.iter().zip(&other.statements).all(|(one, other)| does_same(one, other))
+        && one.locations.len() == other.locations.len()
+        && one.locations.iter().zip(&other.locations).all(|(one, other)| is_same(one, other))
+}
+
 /// Adds an automaton to a program, as a claim.
 pub fn append(program: &mut Program, name: String, automaton: &Automaton, span: Span) -> ProcessId {
     let id = ProcessId(program.processes.len() as u32);
