@@ -12,11 +12,14 @@ use fabius_observe::{CheckContext, EngineObserver, Goal, Task};
 use fabius_program::meaning::Fault;
 use fabius_program::{EdgeId, Move, ProgressOn};
 use fabius_search::cycle::{self, CycleOutcome, CycleQuestion};
+use fabius_search::parallel::Visited;
 use fabius_search::store::VisitedSet;
 use fabius_search::{self as search, Processes, TreeStore, parallel};
 use fabius_task::query::{CycleSearch, LivenessQuery};
 use fabius_task::report::{OFF, ON, PropertyReport};
-use fabius_task::settings::{ALONE_BEFORE_ANEW_TRANSITIONS, Fairness, ThreadCount};
+use fabius_task::settings::{
+    ALONE_BEFORE_ANEW_TRANSITIONS, ALONE_TRANSITIONS, Cycles, Fairness, Order, Settings, ThreadCount,
+};
 use fabius_verdict::{self as verdict, Reason};
 
 /// The random order of the threads' successors starts from this; the same for every run.
@@ -85,13 +88,13 @@ pub(crate) fn searched(
     let task = Task { property: name, ..job.over(&query.program).task() };
     let began = (context.now)();
     let mut reduction = reduction(&query, job);
-    let Explored { mut outcome, store_bytes, audited, states_before } =
+    let Explored { mut outcome, word, store_bytes, audited, states_before } =
         explore_reduced(&task, &query, threads, (&mut machine, &mut reduction), context);
     let atomic_loop = endless_atomic::take_back(&task, &mut machine, &mut outcome, threads, context);
     let seconds = ((context.now)() - began).as_secs_f64();
     let report = PropertyReport {
         reduction: reduction_words(&reduction),
-        search: word(search, outcome.workers.len()),
+        search: word,
         states_before,
         bytes_per_state: store_bytes as f64 / outcome.statistics.states.max(1) as f64,
         ..measured(planned, &outcome, seconds)
@@ -152,6 +155,8 @@ fn reduction_words(reduction: &Result<Option<reduction::Plan>, WhyNot>) -> Strin
 /// What a search found, and what that rests on.
 pub(crate) struct Explored {
     pub outcome: CycleFound,
+    /// The word for it in reports.
+    word: &'static str,
     /// Memory of the states.
     store_bytes: u64,
     /// What the audit of a proof came to.
@@ -198,7 +203,7 @@ pub(crate) fn explore<M>(
     context: &mut CheckContext<'_>,
 ) -> Explored
 where
-    M: Processes<Label = Move, Fault = Fault> + Auditable + Clone + Send,
+    M: Processes<Label = Move, Fault = Fault, Cursor: Send> + Auditable + Clone + Send,
 {
     explore_while_it_pays(task, query, threads, machine, None, context)
 }
@@ -213,10 +218,16 @@ fn explore_while_it_pays<M>(
     context: &mut CheckContext<'_>,
 ) -> Explored
 where
-    M: Processes<Label = Move, Fault = Fault> + Auditable + Clone + Send,
+    M: Processes<Label = Move, Fault = Fault, Cursor: Send> + Auditable + Clone + Send,
 {
     let cancel = context.cancel.clone();
     let settings = search::Settings { limits: task.settings.limits, stop_at: search::StopAt::First, cancel };
+    if asks_for_faults_only(query, task.settings) {
+        let observer = EngineObserver::new(task, context, Goal::Violation, places, None);
+        let mut observer = Trying::new(observer, trials, settings.limits);
+        let threads = threads.together().unwrap_or((1, ALONE_TRANSITIONS));
+        return explore_for_faults(task, machine, threads, &mut observer, &settings);
+    }
     let threads = threads.together().filter(|_| query.search != CycleSearch::Components);
     let mut states_before = 0;
     if threads.is_none_or(|(_, alone)| 0 < alone) {
@@ -226,7 +237,7 @@ where
         let (outcome, store_bytes, mut visited) = alone(query, machine, &mut observer, &settings);
         if !observer.observer.is_spent() {
             let audited = audited(machine, &mut *visited, &outcome, task.settings, context);
-            return Explored { outcome, store_bytes, audited, states_before };
+            return Explored { word: word(query.search, 1), outcome, store_bytes, audited, states_before };
         }
         states_before = outcome.statistics.states;
     }
@@ -241,7 +252,39 @@ where
     };
     machines.iter_mut().for_each(|clone| machine.whole().learn(clone.whole()));
     let audited = audited(machine, &mut visited, &outcome, task.settings, context);
-    Explored { store_bytes: visited.memory_bytes(), outcome, audited, states_before }
+    let word = word(query.search, outcome.workers.len());
+    Explored { word, store_bytes: visited.memory_bytes(), outcome, audited, states_before }
+}
+
+/// Whether nothing is accepted again and again, and the order of the search is free: then only faults can be found.
+fn asks_for_faults_only(query: &LivenessQuery, settings: &Settings) -> bool {
+    let is_free = settings.cycles == Cycles::Suitable && settings.search == Order::DepthFirstThenShorten;
+    query.search == CycleSearch::NestedDfs && is_free && !query.watch.may_accept(&query.program)
+}
+
+/// Runs a search for faults only.
+fn explore_for_faults<M>(
+    task: &Task<'_>,
+    machine: &mut M,
+    threads: (usize, u64),
+    observer: &mut Trying<'_, '_, EngineObserver<'_, '_>>,
+    settings: &search::Settings,
+) -> Explored
+where
+    M: Processes<Label = Move, Fault = Fault, Cursor: Send> + Auditable + Clone + Send,
+{
+    let (outcome, visited, mut models) = parallel::faults(machine, threads, observer, settings, SEED);
+    models.iter_mut().for_each(|clone| machine.whole().learn(clone.whole()));
+    let context = &*observer.observer.context;
+    let (store_bytes, audited) = match visited {
+        Visited::Alone(mut store) => {
+            (search::Store::memory_bytes(&store), audited(machine, &mut store, &outcome, task.settings, context))
+        }
+        Visited::Together(mut store) => {
+            (store.memory_bytes(), audited(machine, &mut *store, &outcome, task.settings, context))
+        }
+    };
+    Explored { word: "dfs", outcome, store_bytes, audited, states_before: 0 }
 }
 
 /// Runs the search with one thread; what it found, the memory of the states, and the states.

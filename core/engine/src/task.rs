@@ -12,7 +12,7 @@ use fabius_model::{CutRuns, SearchedMachine};
 use fabius_observe::{CheckContext, Event, Task};
 use fabius_program::{Initial, Program, Variable, Watch};
 use fabius_search::{Completeness, SearchOutcome, StopAt};
-use fabius_strategy::Choice;
+use fabius_strategy::{Choice, Strategy};
 use fabius_task::internal_error;
 use fabius_task::load::Loaded;
 use fabius_task::plan::Planned;
@@ -148,14 +148,21 @@ impl Checked {
         self.executed.extend(Executed::of(machine.machine().program(), |edge| machine.reached(edge)));
     }
 
+    /// The name of the search. With several threads, it can be another one than was chosen; for infinite runs, it can depend on the formula.
+    pub(crate) fn algorithm(&self, choice: &Choice) -> &'static str {
+        let PropertyReport { search, threads, .. } = self.report;
+        let is_named_late = 1 < threads || matches!(choice.strategy, Strategy::Cycles { .. });
+        if is_named_late && !search.is_empty() { search } else { choice.name() }
+    }
+
     /// Says which search it was, if there was one.
     pub(crate) fn describe(&mut self, choice: &Choice, program: &Program, planned: &Planned) {
         let ran = !self.report.search.is_empty();
-        let PropertyReport { search, threads, .. } = self.report;
+        let algorithm = self.algorithm(choice).to_owned();
+        let threads = self.report.threads;
         let strategy = |report: StrategyReport| match threads {
-            0 | 1 => report,
-            // With several threads, the algorithm can be another one.
-            _ => StrategyReport { algorithm: search.to_owned(), threads, ..report },
+            0 | 1 => StrategyReport { algorithm, ..report },
+            _ => StrategyReport { algorithm, threads, ..report },
         };
         self.report.strategy = ran.then(|| strategy(choice.report(program, planned.question)));
     }

@@ -186,6 +186,8 @@ pub struct Machine {
     watch: Watch,
     /// Whether anything but the processes is watched.
     watches: bool,
+    /// Whether some step may be marked as accepted.
+    may_accept: bool,
 }
 
 impl Machine {
@@ -206,6 +208,7 @@ impl Machine {
         Ok(Self {
             watch,
             watches: !watch.is_nothing(),
+            may_accept: watch.may_accept(&program),
             shapes: Shapes::new(&code),
             scratch: Scratch::new(),
             spare: Vec::new(),

@@ -74,7 +74,7 @@ impl Machine {
 
     /// Whether a terminal state is one that is accepted for ever, which has not been said yet.
     fn stops_accepting(&self, state: &[u32], cursor: &Cursor) -> bool {
-        self.watch.acceptance && !cursor.has(Cursor::STUTTERED) && self.is_anybody_at(state, LocationCode::ACCEPT)
+        self.may_accept && !cursor.has(Cursor::STUTTERED) && self.is_anybody_at(state, LocationCode::ACCEPT)
     }
 
     /// Whether the event trace, if there is one, may stop where it is.
@@ -87,15 +87,14 @@ impl Machine {
     }
 
     fn marks(&self, label: Option<Move>, transient: bool, successor: &[u32]) -> StepMarks {
-        let Watch { progress, acceptance, .. } = self.watch;
         let is_there = |flag| !transient && self.is_anybody_at(successor, flag);
         let takes = |label: &Move| {
             let mut edges = std::iter::once(label.edge).chain(label.partner.map(|(_, edge)| edge));
             edges.any(|edge| self.leaves(edge, LocationCode::PROGRESS))
         };
         StepMarks {
-            accepting: acceptance && is_there(LocationCode::ACCEPT),
-            progress: match progress {
+            accepting: self.may_accept && is_there(LocationCode::ACCEPT),
+            progress: match self.watch.progress {
                 None => false,
                 Some(ProgressOn::States) => is_there(LocationCode::PROGRESS),
                 Some(ProgressOn::Transitions) => label.as_ref().is_some_and(takes),

@@ -1,6 +1,7 @@
 //! What a check looks at beside the processes: a claim, an event trace, marks of progress and acceptance.
 
-use crate::process::ProcessId;
+use crate::Program;
+use crate::process::{Process, ProcessId, ProcessKind};
 
 /// What is watched while a program runs; see [`crate::meaning`], "Claims", "Event traces" and "Marks".
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -31,6 +32,16 @@ impl Watch {
     /// Whether anything but the processes is watched.
     pub fn is_nothing(&self) -> bool {
         *self == Self::NOTHING
+    }
+
+    /// Whether some step of a program may be marked as accepted. A claim that comes to its end does not go on, so nothing is accepted there.
+    pub fn may_accept(&self, program: &Program) -> bool {
+        let may_accept = |(at, process): (usize, &Process)| {
+            let is_claim = self.claim == Some(ProcessId(at as u32));
+            let counts = is_claim || process.kind == ProcessKind::Process;
+            counts && process.locations.iter().any(|location| location.accept && !(is_claim && location.end))
+        };
+        self.acceptance && program.processes.iter().enumerate().any(may_accept)
     }
 }
 

@@ -234,6 +234,26 @@ impl<V> SearchOutcome<V> {
         }
     }
 
+    /// The same outcome, of which what was found is put in another way; what `put` drops is left out.
+    pub(crate) fn map<W>(self, put: impl FnMut(V) -> Option<W>) -> SearchOutcome<W> {
+        let Self { completeness, exactness, statistics, violations, coverage, rounds, workers, .. } = self;
+        let Self { product_states, progress_events_min, loop_delays, infinite_macro_steps, samples, .. } = self;
+        SearchOutcome {
+            completeness,
+            exactness,
+            statistics,
+            violations: violations.into_iter().filter_map(put).collect(),
+            coverage,
+            rounds,
+            workers,
+            product_states,
+            progress_events_min,
+            loop_delays,
+            infinite_macro_steps,
+            samples,
+        }
+    }
+
     /// Makes the outcome of a search that ends with what it finds.
     pub(crate) fn conclude_found(ended: Run<V>, exactness: Exactness, statistics: Statistics) -> Self {
         let (ended, found) = match ended {

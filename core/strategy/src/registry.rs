@@ -193,7 +193,7 @@ pub const SEARCHES: &[Row] = &[
     },
     Row {
         name: "ndfs",
-        about: "nested depth-first search",
+        about: "nested depth-first search; unless it is chosen, `dfs` for formulas whose claims accept only by ending",
         order: "depth-first",
         questions: INFINITE,
         asked_by: &[],
@@ -206,7 +206,7 @@ pub const SEARCHES: &[Row] = &[
     },
     Row {
         name: "cndfs",
-        about: "nested depth-first search by several threads",
+        about: "nested depth-first search by several threads; `dfs` as with `ndfs`",
         order: "depth-first",
         questions: INFINITE,
         asked_by: &[&[Threads]],

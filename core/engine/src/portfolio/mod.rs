@@ -140,7 +140,7 @@ impl<'a> Open<'a> {
 
 fn searched(choice: &Choice, checked: &Checked, outcome: SearchEnd) -> SearchReport {
     let PropertyReport { states, transitions, .. } = checked.report;
-    SearchReport { strategy: choice.name().to_owned(), states, transitions, outcome }
+    SearchReport { strategy: checked.algorithm(choice).to_owned(), states, transitions, outcome }
 }
 
 /// Decides the properties as far as the limits go; what is known of each, in their order, and the statements that some of the

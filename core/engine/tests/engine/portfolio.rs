@@ -47,11 +47,11 @@ fn tells_no_budget(property: &PropertyReport) {
 #[test]
 fn an_error_near_the_start_is_found_beside_a_counter() {
     let (outcome, _) = run(COUNTER, &often());
-    for (property, kind) in outcome.report.properties.iter().zip(["dfs", "ndfs"]) {
+    for property in &outcome.report.properties {
         assert_eq!(property.verdict, Verdict::Violated, "{property:?}");
         assert!(property.states < 50_000, "{property:?}");
         let (main, last) = (property.tried.first().unwrap(), property.tried.last().unwrap());
-        assert_eq!((main.strategy.as_str(), main.outcome), (kind, SearchEnd::Superseded));
+        assert_eq!((main.strategy.as_str(), main.outcome), ("dfs", SearchEnd::Superseded));
         assert_eq!((last.strategy.as_str(), last.outcome), (property.search, SearchEnd::Violated));
         assert_eq!((last.states, last.transitions), (property.states, property.transitions));
         assert_eq!(property.strategy.as_ref().map(|strategy| strategy.algorithm.as_str()), Some(property.search));

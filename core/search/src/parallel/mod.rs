@@ -2,7 +2,7 @@
 //!
 //! * [`reach`] looks for violations of safety,
 //! * [`dfs_fifo`] for livelocks,
-//! * [`cndfs`] for acceptance cycles.
+//! * [`cndfs`] for acceptance cycles, [`faults`] where no transition is accepting.
 //!
 //! It is the caller who chooses how many threads there are, and whose own thread is the first of them; this module starts
 //! the others with [`std::thread::scope`], and none of them outlives the call. Each has a clone of the model. The observer is spoken
@@ -18,6 +18,7 @@ mod arena;
 mod cndfs;
 mod dfs_fifo;
 mod explorer;
+mod faults;
 mod pool;
 mod queue;
 mod reach;
@@ -32,6 +33,7 @@ mod worker_pool;
 
 pub use cndfs::cndfs;
 pub use dfs_fifo::{Levels, dfs_fifo};
+pub use faults::faults;
 pub use reach::{Reached, Visited, reach};
 pub use store::SharedTree;
 pub use worker_pool::WorkerStatistics;

@@ -11,6 +11,7 @@ use crate::dfs_stack::TransientPolicy;
 use crate::model::{Ending, Marks, Model, Next};
 use crate::observer::{Observer, Quiet, Settings};
 use crate::outcome::{Completeness, Outcome, SearchOutcome, Statistics, StopAt, ViolationKind};
+use crate::store::TreeStore;
 use crate::toy::{Edge, Node, Random, Toy};
 use fabius_base::{Cancel, Limits, StopReason};
 use std::collections::{BTreeSet, HashSet, VecDeque};
@@ -313,6 +314,38 @@ fn a_fault_ends_a_search_for_cycles() {
         }
     }
     assert!(faults > GRAPHS / 10, "{faults}");
+}
+
+#[test]
+fn where_nothing_is_accepted_faults_are_found_by_any_number_of_threads() {
+    let mut faults = 0;
+    for seed in 0..GRAPHS {
+        let toy = Toy::random(seed, if seed % 3 == 0 { 60 } else { 12 }, true);
+        let is_wrong = all(&toy).iter().any(|&node| toy.nodes()[node].edges.iter().any(|edge| edge.fault.is_some()));
+        let alone = crate::cycle::nested_dfs(
+            &mut toy.clone(),
+            &mut TreeStore::default(),
+            &mut Quiet,
+            &Settings::default(),
+            crate::cycle::NoReduction,
+        );
+        for threads in [(1, 0), (1, 7), (2, 0), (4, 7)] {
+            let (outcome, ..) = super::faults(&toy, threads, &mut Quiet, &Settings::default(), seed);
+            match outcome.first() {
+                None => {
+                    assert!(!is_wrong && outcome.proves_absence(), "seed {seed}");
+                    assert_eq!(outcome.statistics.states, alone.statistics.states, "seed {seed}");
+                }
+                Some(Found::Lasso { .. }) => panic!("seed {seed}: there are no cycles to be found"),
+                Some(Found::Fault { path, fault }) => {
+                    let (_, edges) = walk(&toy, 0, path);
+                    assert_eq!(edges.last().and_then(|edge| edge.fault), Some(*fault), "seed {seed}");
+                    faults += 1;
+                }
+            }
+        }
+    }
+    assert!(GRAPHS / 10 < faults && faults < 4 * GRAPHS, "{faults}");
 }
 
 fn is_accepting(edge: &Edge) -> bool {
