@@ -3,6 +3,7 @@
 mod audit;
 mod budget;
 mod check;
+mod claims_without_cycles;
 mod dead_code;
 mod delayed;
 mod depth;

@@ -7,7 +7,7 @@ use fabius_engine::{Fairness, Settings, Verdict};
 use fabius_search::toy::Random;
 
 /// Processes that move values between three variables, some in atomic sequences, and formulas about the values.
-fn model(seed: u64) -> String {
+pub fn model(seed: u64) -> String {
     let mut random = Random::new(seed);
     let mut text = String::from("byte x, y, z;\n");
     for process in 0..1 + random.below(2) {
