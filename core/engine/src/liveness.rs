@@ -12,7 +12,6 @@ use fabius_observe::{CheckContext, EngineObserver, Goal, Task};
 use fabius_program::meaning::Fault;
 use fabius_program::{EdgeId, Move, ProgressOn};
 use fabius_search::cycle::{self, CycleOutcome, CycleQuestion};
-use fabius_search::parallel::Visited;
 use fabius_search::store::VisitedSet;
 use fabius_search::{self as search, Processes, TreeStore, parallel};
 use fabius_task::query::{CycleSearch, LivenessQuery};
@@ -273,18 +272,10 @@ fn explore_for_faults<M>(
 where
     M: Processes<Label = Move, Fault = Fault, Cursor: Send> + Auditable + Clone + Send,
 {
-    let (outcome, visited, mut models) = parallel::faults(machine, threads, observer, settings, SEED);
+    let (outcome, mut visited, mut models) = parallel::faults(machine, threads, observer, settings, SEED);
     models.iter_mut().for_each(|clone| machine.whole().learn(clone.whole()));
-    let context = &*observer.observer.context;
-    let (store_bytes, audited) = match visited {
-        Visited::Alone(mut store) => {
-            (search::Store::memory_bytes(&store), audited(machine, &mut store, &outcome, task.settings, context))
-        }
-        Visited::Together(mut store) => {
-            (store.memory_bytes(), audited(machine, &mut *store, &outcome, task.settings, context))
-        }
-    };
-    Explored { word: "dfs", outcome, store_bytes, audited, states_before: 0 }
+    let audited = audited(machine, visited.as_set(), &outcome, task.settings, observer.observer.context);
+    Explored { word: "dfs", store_bytes: visited.memory_bytes(), outcome, audited, states_before: 0 }
 }
 
 /// Runs the search with one thread; what it found, the memory of the states, and the states.

@@ -119,11 +119,7 @@ pub(crate) struct Joined {
 
 impl Joined {
     pub(crate) fn explored(self, keys: Vec<u64>, audited: Audited) -> Explored {
-        let store_bytes = match &self.visited {
-            Visited::Alone(store) => search::Store::memory_bytes(store),
-            Visited::Together(store) => store.memory_bytes(),
-        };
-        Explored { outcome: self.outcome, store_bytes, keys, audited }
+        Explored { store_bytes: self.visited.memory_bytes(), outcome: self.outcome, keys, audited }
     }
 
     /// Some of the states that it stored.
@@ -141,10 +137,7 @@ impl Joined {
         settings: &Settings,
         context: &mut CheckContext<'_>,
     ) -> Audited {
-        match &mut self.visited {
-            Visited::Alone(store) => audited(model, store, &self.outcome, settings, context),
-            Visited::Together(store) => audited(model, &mut **store, &self.outcome, settings, context),
-        }
+        audited(model, self.visited.as_set(), &self.outcome, settings, context)
     }
 }
 

@@ -206,6 +206,9 @@ pub struct Look {
     pub frontier: Option<u64>,
     /// Cycles met that are none of those that are looked for.
     pub rejected: u64,
+    /// Whether the search tells of such cycles.
+    #[serde(skip)]
+    pub tells_of_cycles: bool,
     /// States of the largest strongly connected component that was left.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub largest_component: Option<u64>,
@@ -263,6 +266,7 @@ impl Reader<'_> {
             stack: look.stack,
             frontier: look.frontier,
             rejected: look.rejected,
+            tells_of_cycles: tells_of_cycles(look.phase),
             largest_component: look.largest_component,
             partitions: look.partitions,
             moves: (look.from_initial && look.before == 0).then_some(look.path),
@@ -320,6 +324,15 @@ impl Reader<'_> {
 pub fn as_walked(loaded: &Loaded, path: &[Move]) -> Option<Vec<Move>> {
     let (program, written) = (loaded.program.as_ref()?, loaded.as_written()?);
     elaborate(program, &written, Watch::NOTHING, path, Claim::Reaches).map(|elaborated| elaborated.path)
+}
+
+/// Whether a search that is at this tells of the cycles that it met, and why they are none of those that are looked for.
+fn tells_of_cycles(phase: Phase) -> bool {
+    match phase {
+        Phase::WithoutProgress | Phase::Blue | Phase::Red | Phase::Components | Phase::Subproblems => true,
+        Phase::DepthFirst | Phase::BreadthFirst | Phase::Delays(_) | Phase::Depth(_) => false,
+        Phase::Calculate | Phase::Refine | Phase::Sample | Phase::Together => false,
+    }
 }
 
 /// What a search is doing, in a few words.

@@ -274,7 +274,7 @@ fn workers(theme: Theme, watch: &Watch, buffer: &mut Buffer, area: Rect) {
 
 fn cycles(theme: Theme, watch: &Watch, buffer: &mut Buffer, area: Rect) {
     let Some(look) = &watch.look else {
-        let said = if watch.running { "none was met yet" } else { "over before one could look" };
+        let said = if watch.running { "nothing is known yet" } else { "over before one could look" };
         put(buffer, area, 0, &Line::from(span(said, theme.quiet())), theme);
         return;
     };
@@ -298,7 +298,8 @@ fn cycles(theme: Theme, watch: &Watch, buffer: &mut Buffer, area: Rect) {
         lines.insert(0, Line::from(span(format!("{} left", counted(partitions, "partition")), Style::new())));
     }
     if lines.is_empty() {
-        lines.push(Line::from(span("none was met yet", theme.quiet())));
+        let said = if look.tells_of_cycles { "none was met yet" } else { "this search does not tell of any" };
+        lines.push(Line::from(span(said, theme.quiet())));
     }
     for (row, line) in lines.iter().enumerate() {
         put(buffer, area, row as u16, line, theme);

@@ -24,6 +24,7 @@ fn look() -> Look {
         stack: 1,
         frontier: None,
         rejected: 0,
+        tells_of_cycles: false,
         largest_component: None,
         partitions: None,
         moves: None,

@@ -19,8 +19,9 @@ const LONGEST: u64 = 4;
 const REDUCED_SHARE: u64 = 4;
 
 impl Portfolio<'_, '_> {
-    /// Has a first look at all properties but this one that are open and for which no search has begun. Together the looks have about the
-    /// work of the main search until its next pause, unless each would have too little.
+    /// Has a first look at all properties but this one that are open and for which no search has begun, then a reduced one at those that are
+    /// still open. Together the looks without reduction have about the work of the main search until its next pause, unless each would
+    /// have too little.
     pub(super) fn first_looks(&mut self, index: usize, outer: &mut CheckContext<'_>) {
         let Pauses { first_look, .. } = self.settings.pauses;
         self.properties[index].looked_at.get_or_insert(0);

@@ -57,7 +57,7 @@ pub(crate) struct Open<'a> {
     prepared: Arc<Prepared>,
     /// Its main search.
     choice: Choice,
-    /// States that its first look stored, once there is no need for one any more.
+    /// States that its first looks stored, once there is no need for any more.
     looked_at: Option<u64>,
     /// Turns were had in this many of the pauses.
     pauses_had: u32,

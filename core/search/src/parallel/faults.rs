@@ -1,7 +1,8 @@
 //! Search for acceptance cycles where no transition is accepting: only faults are left to be found.
 //!
-//! So it is with an invariant: the claim for it accepts no cycle, but comes to its end where the invariant does not hold. Then no state has to be looked at twice, and none in a certain order: it is searched as for violations of safety
-//! ([`super::reach`]), where threads share the work.
+//! So it is with an invariant: the claim for it accepts no cycle, but comes to its end where the invariant does not hold. Then no
+//! state has to be looked at twice, and none in a certain order: it is searched as for violations of safety ([`super::reach`]), where
+//! threads share the work.
 
 use super::reach::{Reached, Visited, reach};
 use crate::cycle::{CycleOutcome, Found};

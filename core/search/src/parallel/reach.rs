@@ -31,7 +31,7 @@ use crate::observer::{Countdown, Observer, Settings, steps_per_look, tell_togeth
 use crate::outcome::{Halt, Outcome, Statistics, StopAt, Violation, ViolationKind, Violations};
 use crate::position::Position;
 use crate::snapshot::{Phase, SearchSnapshot};
-use crate::store::{Class, Store, TreeStore};
+use crate::store::{Class, Store, TreeStore, VisitedSet};
 use fabius_base::{Limits, StopReason};
 use rustc_hash::FxHashMap;
 use std::ops::ControlFlow;
@@ -98,6 +98,24 @@ pub enum Visited {
     Alone(TreeStore),
     /// By several threads.
     Together(Box<SharedTree>),
+}
+
+impl Visited {
+    /// Memory in use, in bytes.
+    pub fn memory_bytes(&self) -> u64 {
+        match self {
+            Self::Alone(store) => store.memory_bytes(),
+            Self::Together(store) => store.memory_bytes(),
+        }
+    }
+
+    /// The states, for whoever looks them up.
+    pub fn as_set(&mut self) -> &mut dyn VisitedSet {
+        match self {
+            Self::Alone(store) => store,
+            Self::Together(store) => &mut **store,
+        }
+    }
 }
 
 #[cfg(test)]
