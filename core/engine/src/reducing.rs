@@ -68,7 +68,7 @@ pub(crate) fn explore(
     let mut trials = Trials::new((machine, basis), proviso, has_trace, first, &is_late, cancel);
     let (mut states_before, mut states) = (0, Vec::new());
     if 0 < settings.whole_states_max {
-        let (explored, drawn) = beside_trials(task, machine, how, &mut trials, context);
+        let (explored, drawn) = beside_trials((task, basis), machine, how, &mut trials, context);
         if !trials.pays() {
             let reduction = trials.why_not().map_or_else(|| OFF.to_owned(), |why| why.to_string());
             return ReducedSearch::whole(explored, reduction);
@@ -99,7 +99,7 @@ pub(crate) fn explore(
 
 /// Searches a model as it is until a trial finds that a reduction pays. What was found, and some of the states stored if it does.
 fn beside_trials(
-    task: &Task<'_>,
+    (task, basis): (&Task<'_>, &Basis),
     machine: &mut SearchedMachine,
     how: How,
     trials: &mut Trials<'_>,
@@ -110,7 +110,9 @@ fn beside_trials(
     let searching = search_settings(limits, &observer);
     let mut observer = Trying::new(observer, Some(trials), limits);
     if let Some(threads) = how.together() {
+        machine.let_sleep(Some(basis).filter(|_| limits.depth_max.is_none() && event_trace(task.program).is_none()));
         let mut joined = reachable::joined(machine, threads, &mut observer, &searching);
+        machine.let_sleep(None);
         let keys = observer.observer.keys;
         if trials.pays() {
             let states = joined.drawn(COMPARED_STATES);

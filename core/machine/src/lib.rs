@@ -113,6 +113,8 @@ pub struct Cursor {
     escape: u16,
     /// Channels on which somebody may be partner of a rendezvous, if that was asked already.
     accepting: u32,
+    /// Processes that are passed over, by their numbers; the others are not.
+    passed_over: u32,
     seat: Seat,
 }
 
@@ -142,12 +144,19 @@ impl Cursor {
         flags: Self::FINISHED | Self::MOVED,
         escape: 0,
         accepting: 0,
+        passed_over: 0,
         seat: Seat::START,
     };
 
     #[inline(always)]
     fn has(&self, flag: u8) -> bool {
         self.flags & flag != 0
+    }
+
+    /// The [number of the sequence of types](Machine::shape_number) of its state.
+    #[inline]
+    pub fn shape_number(&self) -> u32 {
+        self.shape
     }
 
     /// Whether the successors listed now are those of the second trial, in which `timeout` is true: nothing was

@@ -38,6 +38,37 @@ impl Cursor {
         self.flags = Self::HELD | Self::MOVED;
     }
 
+    /// Passes over some processes, given as bits by their numbers, and ends as in a state that has steps. The cursor has listed nothing yet; its
+    /// state has no holder, and it is not the claim's turn.
+    #[inline]
+    pub fn pass_over(&mut self, processes: u32) {
+        debug_assert!(!self.has(Self::HELD | Self::CLAIM), "all processes may move");
+        self.passed_over = processes;
+        self.flags |= Self::MOVED;
+        if self.passes_over(self.pid) && !self.go_to_next_process() {
+            self.turn_to_nobody();
+        }
+    }
+
+    #[inline(always)]
+    fn passes_over(&self, pid: u8) -> bool {
+        self.passed_over.checked_shr(u32::from(pid)).is_some_and(|bits| bits & 1 != 0)
+    }
+
+    /// Goes to the process that was created last before the present one, and is not passed over; whether there is one.
+    #[inline(always)]
+    pub(crate) fn go_to_next_process(&mut self) -> bool {
+        let mut pid = self.pid;
+        while pid > 0 {
+            pid -= 1;
+            if self.passed_over == 0 || !self.passes_over(pid) {
+                self.go_to_process(pid);
+                return true;
+            }
+        }
+        false
+    }
+
     /// Lists no step more, and then ends as in a state that has steps.
     #[inline]
     pub fn turn_to_nobody(&mut self) {

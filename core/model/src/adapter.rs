@@ -1,12 +1,16 @@
 //! A program as a model that the searches understand: the machine behind the trait.
 
+use crate::reduction::Basis;
+use crate::sleep::{self, Sleep};
 use crate::{Boundary, CutRuns, Preference};
 use fabius_base::Span;
 use fabius_machine::{Condition, Cursor, Machine, Refusal, Step};
 use fabius_program::facts::atomic_sequences_terminate;
 use fabius_program::{CLAIM_PID, EdgeId, Location, Move, Program, StepMarks, Watch, meaning::Fault};
 use fabius_search::cycle::{self, CycleQuestion, Found};
-use fabius_search::{Details, Ending, Learning, Listed, Marks, Model, Next, Observer, ProcessSet, Processes, Settings};
+use fabius_search::{
+    Asleep, Details, Ending, Learning, Listed, Marks, Model, Next, Observer, ProcessSet, Processes, Settings,
+};
 use std::sync::Arc;
 
 /// The machine of a program, as a search sees it; public so that searches can be measured on real models.
@@ -29,6 +33,16 @@ pub struct SearchedMachine {
     bounds: Option<Bounds>,
     /// States that are visited before others.
     preferred: Option<Preferred>,
+    sleep: MaySleep,
+}
+
+/// Whether processes may sleep.
+#[derive(Clone, Debug)]
+enum MaySleep {
+    No,
+    /// If this tells so; nobody has asked yet.
+    NotAsked(Basis),
+    Yes(Box<Sleep>),
 }
 
 /// What is visited first, for one machine.
@@ -90,6 +104,7 @@ impl SearchedMachine {
             cut: Arc::default(),
             bounds: None,
             preferred: None,
+            sleep: MaySleep::No,
         }
     }
 
@@ -137,6 +152,14 @@ impl SearchedMachine {
     #[must_use]
     pub fn preferring(self, preference: Preference) -> Self {
         Self { preferred: Some(Preferred { preference, version: 0, condition: None }), ..self }
+    }
+
+    /// From now on, or no longer, processes may sleep while the machine is searched for steps that are wrong and invalid ends, if its
+    /// program is suited, which this tells.
+    pub fn let_sleep(&mut self, basis: Option<&Basis>) {
+        let is_suited = !self.infinite && !self.holds && self.bounds.is_none();
+        let basis = basis.filter(|_| is_suited);
+        self.sleep = basis.map_or(MaySleep::No, |basis| MaySleep::NotAsked(basis.clone()));
     }
 
     /// Forgets a boundary that no search has met: from now on, nobody can set its condition.
@@ -400,6 +423,38 @@ impl Model for SearchedMachine {
             return Cursor::AT_END;
         }
         self.machine.begin(state)
+    }
+
+    fn can_sleep(&mut self) -> bool {
+        if let MaySleep::NotAsked(basis) = &self.sleep {
+            let facts = basis.facts_for_sleep(self.shared_program());
+            self.sleep = facts.and_then(Sleep::new).map_or(MaySleep::No, |sleep| MaySleep::Yes(Box::new(sleep)));
+        }
+        matches!(self.sleep, MaySleep::Yes(_))
+    }
+
+    #[inline]
+    fn pass_over(&mut self, _: &[u32], cursor: &mut Cursor, asleep: Asleep) {
+        cursor.pass_over(asleep.bits());
+    }
+
+    #[inline]
+    fn fall_asleep(&self, cursor: &Cursor, step: &Move) -> Asleep {
+        // What is possible only since nothing else is depends on everybody.
+        if cursor.is_second_trial() { Asleep::NOBODY } else { Asleep::one(step.pid) }
+    }
+
+    #[inline]
+    fn stay_asleep(
+        &mut self,
+        (state, successor): (&[u32], &[u32]),
+        cursor: &Cursor,
+        (step, transient): (&Move, bool),
+        have_steps: Asleep,
+    ) -> Asleep {
+        let MaySleep::Yes(sleep) = &mut self.sleep else { return Asleep::NOBODY };
+        let taken = sleep::Step { state, shape: cursor.shape_number(), step, successor, transient };
+        sleep.retain(&mut self.machine, &taken, have_steps)
     }
 
     fn retrace(&mut self, begins: bool) {

@@ -11,6 +11,7 @@ pub mod configurations;
 mod cut_runs;
 mod preference;
 pub mod reduction;
+mod sleep;
 
 pub use adapter::{Places, SearchedMachine};
 pub use boundary::Boundary;

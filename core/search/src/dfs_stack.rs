@@ -24,6 +24,7 @@
 
 use crate::model::{Details, Listed, Marks, Model, Next};
 use crate::position::Position;
+use crate::sleep::Asleep;
 use crate::store::{Class, Payloads, Store};
 
 /// A visited set, as far as the stack knows it.
@@ -287,6 +288,21 @@ impl<M: Model, Data, Probe: Copy> DfsStack<M, Data, Probe> {
         }
         let (state, successor) = self.position.state_and_successor();
         Some(model.list(state, &mut frame.cursor, successor, &mut self.details))
+    }
+
+    /// The state on top and the successor that was looked at last, if they are of the same length.
+    #[inline]
+    pub(crate) fn state_and_successor(&self) -> Option<(&[u32], &[u32])> {
+        Some((self.position.state_beside_proposed()?, self.position.proposed()))
+    }
+
+    /// Passes over some processes in the state on top, of which nothing is listed yet.
+    #[inline]
+    pub(crate) fn pass_over(&mut self, model: &mut M, asleep: Asleep) {
+        if !asleep.is_nobody() {
+            let (state, cursor) = self.state_and_cursor();
+            model.pass_over(state, cursor, asleep);
+        }
     }
 
     /// The state on top and how far its successors are listed.

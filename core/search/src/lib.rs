@@ -7,6 +7,7 @@
 //! * [`best_first`] looks for deadlocks where a guide expects them.
 //! * [`cycle`] has the searches for runs that go on for ever: acceptance cycles and livelocks.
 //! * [`executions`] counts and lists executions up to the order of independent steps.
+//! * [`sleep`] tells how [`parallel`] takes few of the transitions that lead to known states.
 //! * [`restrict`] computes under which schedules a model is safe.
 //! * [`store`] holds the visited sets, lossless and lossy; what a lossy one may miss is part of the
 //!   outcome, and [`store::Lossless`] says it in the type.
@@ -40,6 +41,7 @@ pub mod position;
 pub mod reduce;
 pub mod restrict;
 pub mod schedule;
+pub mod sleep;
 pub mod snapshot;
 mod state_log;
 pub mod store;
@@ -59,5 +61,6 @@ pub use outcome::{
     ViolationKind,
 };
 pub use position::Position;
+pub use sleep::Asleep;
 pub use snapshot::{Phase, Rejected, Rejection, SearchSnapshot, SnapshotRequest};
 pub use store::{BitstateStore, Exactness, FingerprintStore, Store, TreeStore};

@@ -1,5 +1,6 @@
 //! The traits a search is written against.
 
+use crate::sleep::Asleep;
 use serde::{Deserialize, Serialize};
 use std::fmt::Debug;
 
@@ -43,6 +44,36 @@ pub trait Model {
 
     /// A cursor before the first successor.
     fn begin(&mut self, state: &[u32]) -> Self::Cursor;
+
+    /// Whether processes may [sleep](crate::sleep): whether it has the methods for that.
+    fn can_sleep(&mut self) -> bool {
+        false
+    }
+
+    /// Lets a cursor that has listed nothing yet, of a state that is not transient, pass over processes. If there are some, the state is no
+    /// end.
+    fn pass_over(&mut self, state: &[u32], cursor: &mut Self::Cursor, asleep: Asleep) {
+        let _ = (state, cursor, asleep);
+    }
+
+    /// The process whose step was listed last in a state that is not transient, if it may sleep after steps of older ones there.
+    fn fall_asleep(&self, cursor: &Self::Cursor, label: &Self::Label) -> Asleep {
+        let _ = (cursor, label);
+        Asleep::NOBODY
+    }
+
+    /// Who sleeps after the step that was listed last in a state that is not transient: of the processes that have a step there, those
+    /// that are younger than the one whose step it is, and to whom it makes no difference.
+    fn stay_asleep(
+        &mut self,
+        (state, successor): (&[u32], &[u32]),
+        cursor: &Self::Cursor,
+        (label, transient): (&Self::Label, bool),
+        have_steps: Asleep,
+    ) -> Asleep {
+        let _ = (state, successor, cursor, label, transient, have_steps);
+        Asleep::NOBODY
+    }
 
     /// Writes the next successor of `state` into `successor` (whose old content is dropped) and moves
     /// the cursor past it. The order is the order in which a depth-first search explores.

@@ -87,6 +87,12 @@ impl Position {
         &self.cells[self.memo..]
     }
 
+    /// The state, while a successor of the same length is proposed.
+    #[inline]
+    pub(crate) fn state_beside_proposed(&self) -> Option<&[u32]> {
+        (!self.resized).then(|| self.state())
+    }
+
     /// The state, and where to write a successor.
     #[inline]
     pub fn state_and_successor(&mut self) -> (&[u32], &mut Vec<u32>) {

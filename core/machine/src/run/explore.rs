@@ -98,14 +98,13 @@ impl<'m> Interpreter<'m> {
                 self.assertion_failed = false;
                 return self.complete(self.pid, id, edge, None);
             }
-            if cursor.pid > 0 && !cursor.has(Cursor::HELD) {
-                cursor.go_to_process(cursor.pid - 1);
-            } else {
-                match self.all_tried(cursor) {
-                    AfterTrials::Again => {}
-                    AfterTrials::Released => return Found::silent(),
-                    AfterTrials::Over(ending) => return Found::done(ending),
-                }
+            if !cursor.has(Cursor::HELD) && cursor.go_to_next_process() {
+                continue;
+            }
+            match self.all_tried(cursor) {
+                AfterTrials::Again => {}
+                AfterTrials::Released => return Found::silent(),
+                AfterTrials::Over(ending) => return Found::done(ending),
             }
         }
     }

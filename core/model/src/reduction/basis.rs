@@ -9,20 +9,20 @@ use fabius_program::{Expr, Program};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-/// A program, and what is known of its processes: found out when it is asked for the first time, and kept.
-#[derive(Debug)]
+/// A program, and what is known of its processes: found out when it is asked for the first time, and kept, for all clones.
+#[derive(Clone, Debug)]
 pub struct Basis {
     program: Arc<Program>,
     /// Where processes are told apart by their numbers.
-    numbered: OnceLock<Arc<Relations>>,
+    numbered: Arc<OnceLock<Arc<Relations>>>,
     /// Where they are told apart by their births; `None` if the program can observe their numbers.
-    by_birth: OnceLock<Option<Arc<Relations>>>,
+    by_birth: Arc<OnceLock<Option<Arc<Relations>>>>,
 }
 
 impl Basis {
     /// Nothing is known of the program yet.
     pub fn of(program: &Arc<Program>) -> Self {
-        Self { program: Arc::clone(program), numbered: OnceLock::new(), by_birth: OnceLock::new() }
+        Self { program: Arc::clone(program), numbered: Arc::default(), by_birth: Arc::default() }
     }
 
     /// Whether a program has the same processes: it is the same one, or has other claims.
@@ -52,12 +52,22 @@ impl Basis {
         Ok(Plan { preserve, program: Arc::clone(program), relations, observer, goals: Arc::default() })
     }
 
+    /// What sleep sets for a program that it [suits](Self::suits) rest on; `None` if there can be none. Processes are told apart by their
+    /// numbers.
+    pub fn facts_for_sleep(&self, program: &Arc<Program>) -> Option<Arc<Facts>> {
+        let is_suited = self.suits(program) && unsuited(program).is_none();
+        is_suited.then(|| Arc::clone(&self.numbered().facts))
+    }
+
+    fn numbered(&self) -> &Arc<Relations> {
+        self.numbered.get_or_init(|| Arc::new(Relations::new(Arc::new(Facts::of(Arc::clone(&self.program), &[])))))
+    }
+
     fn relations(&self, program: &Arc<Program>, propositions: &[&Expr]) -> Arc<Relations> {
         if !self.suits(program) {
             return Arc::new(Relations::anew(program, propositions));
         }
-        let of_all = || Arc::new(Relations::new(Arc::new(Facts::of(Arc::clone(&self.program), &[]))));
-        let numbered = self.numbered.get_or_init(of_all);
+        let numbered = self.numbered();
         let facts = &numbered.facts;
         if !facts.are_enough_for(propositions) {
             return Arc::new(Relations::anew(program, propositions));

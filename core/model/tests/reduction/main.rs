@@ -9,6 +9,7 @@ mod graph;
 mod numbers;
 mod plain;
 mod shared;
+mod sleep;
 mod termination;
 
 use fabius_model::reduction::{self, Preserve, Proviso, Reduced, prepare};

@@ -19,6 +19,7 @@
 //! have to stop, the statements' guards count as read.
 
 mod access;
+mod asleep;
 pub mod births;
 mod bits;
 mod cells;
@@ -44,6 +45,7 @@ mod value;
 pub mod waiting;
 mod walk;
 
+pub use asleep::{Disturbance, Taken};
 pub use bits::{Bits, Channels};
 pub use conflicts_next::{Conflicts, Meetings};
 pub use extract::{Instance, InstanceKey};

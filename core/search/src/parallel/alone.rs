@@ -8,7 +8,7 @@
 
 use super::arena::Portion;
 use super::trace::{Trace, Traces};
-use super::traversals::{Part, Thread, Traversal, Traversals, Way};
+use super::traversals::{Part, Reached, Thread, Traversal, Traversals, Way};
 use super::watch;
 use crate::depth_first::DepthFirst;
 use crate::dfs_stack::Lookup;
@@ -31,8 +31,9 @@ pub(super) fn go_on<M: Model, S: Store, O: Observer<M::Label, M::Fault>>(
     let mut traversals = Traversals::new(model, S::MEMO_PER_WORD, stack.policy);
     let aside = Aside { states: StateLog::new(model.hidden_words()), reached: Vec::new() };
     traversals.take_over(Part { stack: stack.hand_over(|()| Way::NEW), bottom: Trace::START, depth_below: 0 });
-    let mut alone =
-        Alone { store, observer, budget, statistics, violations, traces: &traces, portion: Portion::default(), aside };
+    let can_sleep = model.can_sleep();
+    let (traces, portion) = (&traces, Portion::default());
+    let mut alone = Alone { store, observer, budget, statistics, violations, traces, portion, aside, can_sleep };
     let ended = traversals.visit(model, &mut alone);
     let Alone { store, statistics, violations, .. } = alone;
     violations.conclude(ended, store.exactness(), statistics)
@@ -48,18 +49,19 @@ struct Alone<'a, M: Model, S, O> {
     traces: &'a Traces,
     portion: Portion,
     aside: Aside,
+    can_sleep: bool,
 }
 
 /// States that were set aside.
 struct Aside {
     states: StateLog,
-    /// How each was reached, and at which depth.
-    reached: Vec<(Trace, u64)>,
+    /// How each was reached.
+    reached: Vec<Reached>,
 }
 
 impl Aside {
     fn memory_bytes(&self) -> u64 {
-        self.states.memory_bytes() + size_of_val::<[(Trace, u64)]>(&self.reached) as u64
+        self.states.memory_bytes() + size_of_val::<[Reached]>(&self.reached) as u64
     }
 }
 
@@ -74,6 +76,11 @@ impl<M: Model, S: Store, O> Lookup for Alone<'_, M, S, O> {
 
 impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> Thread<M> for Alone<'_, M, S, O> {
     type Halt = Halt;
+
+    #[inline]
+    fn can_sleep(&self) -> bool {
+        self.can_sleep
+    }
 
     #[inline]
     fn insert(&mut self, probe: S::Probe) -> bool {
@@ -139,12 +146,12 @@ impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> Thread<M> for Alone<'_
     }
 
     #[cold]
-    fn set_aside(&mut self, (_, position): (S::Probe, &Position), trace: Trace, depth: u64) {
+    fn set_aside(&mut self, (_, position): (S::Probe, &Position), reached: Reached) {
         self.aside.states.push(self.store, position, Class::Ordinary);
-        self.aside.reached.push((trace, depth));
+        self.aside.reached.push(reached);
     }
 
-    fn take_aside(&mut self, state: &mut Vec<u32>) -> Option<(Trace, u64)> {
+    fn take_aside(&mut self, state: &mut Vec<u32>) -> Option<Reached> {
         let Aside { states, reached } = &mut self.aside;
         let last = reached.pop()?;
         states.recall(self.store, reached.len(), state);

@@ -21,7 +21,7 @@ use super::explorer::Start;
 use super::pool::NextWork;
 use super::store::{Access, Key, PlainKeys, SharedStore, SharedTree};
 use super::trace::{Trace, Traces};
-use super::traversals::{Part, Thread, Traversal, Traversals, Way};
+use super::traversals::{Part, Reached as HowReached, Thread, Traversal, Traversals, Way};
 use super::watch::{self, look_around};
 use super::worker_pool::{Run, Show, Watch, WorkerPool, WorkerStatistics};
 use crate::depth_first::{DepthFirst, Extent};
@@ -30,6 +30,7 @@ use crate::model::{Marks, Model};
 use crate::observer::{Countdown, Observer, Settings, steps_per_look, tell_together};
 use crate::outcome::{Halt, Outcome, Statistics, StopAt, Violation, ViolationKind, Violations};
 use crate::position::Position;
+use crate::sleep::Asleep;
 use crate::snapshot::{Phase, SearchSnapshot};
 use crate::store::{Class, Store, TreeStore, VisitedSet};
 use fabius_base::{Limits, StopReason};
@@ -68,8 +69,8 @@ struct Listed<M: Model> {
 
 /// What a thread gives to another one.
 enum Given<M: Model> {
-    /// A state to begin at.
-    State(Start),
+    /// A state to begin at, and who sleeps there.
+    State(Start, Asleep),
     /// States that it has begun to expand.
     Part(Box<Part<M, Key>>),
 }
@@ -205,6 +206,7 @@ where
             aside: Vec::new(),
             all_aside: &set_aside,
             countdown: Countdown::default(),
+            can_sleep: model.can_sleep(),
             stacks_bytes: 0,
             watch: watch.map(|watch| watch as Watch<'_, '_, M::Label>),
             reports: &reports,
@@ -271,10 +273,12 @@ struct Reach<'a, M: Model> {
     share: WorkerStatistics,
     portion: Portion,
     /// States that were set aside.
-    aside: Vec<Start>,
+    aside: Vec<(Start, Asleep)>,
     /// How many states all threads have set aside.
     all_aside: &'a AtomicU64,
     countdown: Countdown,
+    /// Processes may sleep.
+    can_sleep: bool,
     /// Of the stacks, when they were last asked.
     stacks_bytes: u64,
     watch: Option<Watch<'a, 'a, M::Label>>,
@@ -315,7 +319,7 @@ impl<M: Model> Reach<'_, M> {
             let key = traversals.reset(&initial, self);
             self.access.insert(key);
             self.count_state()?;
-            traversals.begin(model, self, (Trace::START, 0));
+            traversals.begin(model, self, HowReached::START);
         }
         loop {
             traversals.visit(model, self)?;
@@ -327,9 +331,9 @@ impl<M: Model> Reach<'_, M> {
                     self.workers.handed_over_bytes.fetch_sub(part.stack.memory_bytes(), Ordering::Relaxed);
                     traversals.take_over(*part);
                 }
-                NextWork::Work(Given::State(start)) => {
+                NextWork::Work(Given::State(start, asleep)) => {
                     let mut state = Vec::new();
-                    let reached = self.recall(&start, &mut state);
+                    let reached = self.recall(&start, asleep, &mut state);
                     traversals.reset(&state, self);
                     traversals.begin(model, self, reached);
                 }
@@ -338,11 +342,11 @@ impl<M: Model> Reach<'_, M> {
         }
     }
 
-    /// Writes the state to go on from, and says how it was reached and at which depth.
-    fn recall(&mut self, start: &Start, state: &mut Vec<u32>) -> (Trace, u64) {
+    /// Writes the state to go on from, and says how it was reached.
+    fn recall(&mut self, start: &Start, asleep: Asleep, state: &mut Vec<u32>) -> HowReached {
         self.access.unfold(start.key, state);
         state.extend_from_slice(&start.hidden);
-        (start.trace, start.depth)
+        HowReached { trace: start.trace, depth: start.depth, asleep }
     }
 
     /// Tells the caller's thread of a violation; how many it was not told of.
@@ -377,6 +381,11 @@ impl<M: Model> Thread<M> for Reach<'_, M> {
     type Halt = Option<Halt>;
 
     #[inline]
+    fn can_sleep(&self) -> bool {
+        self.can_sleep
+    }
+
+    #[inline]
     fn insert(&mut self, key: Key) -> bool {
         self.access.insert(key)
     }
@@ -408,9 +417,9 @@ impl<M: Model> Thread<M> for Reach<'_, M> {
     /// Tells the others what this thread did, and whether there is a reason to stop.
     #[cold]
     fn look(&mut self, model: &mut M, traversal: &Traversal<M, Key>, stacks_bytes: u64) -> Run<Halt> {
-        let hidden = self.aside.last().map_or(0, |start| size_of_val::<[u32]>(&start.hidden));
+        let hidden = self.aside.last().map_or(0, |(start, _)| size_of_val::<[u32]>(&start.hidden));
         self.countdown.restart(steps_per_look(traversal.stack.position.state().len()));
-        self.stacks_bytes = stacks_bytes + (self.aside.len() * (size_of::<Start>() + hidden)) as u64;
+        self.stacks_bytes = stacks_bytes + (self.aside.len() * (size_of::<(Start, Asleep)>() + hidden)) as u64;
         self.access.leave_if_asked();
         self.publish();
         let Self { workers, watch, all_aside, .. } = self;
@@ -447,8 +456,8 @@ impl<M: Model> Thread<M> for Reach<'_, M> {
         self.workers.pool.lacks_stock()
     }
 
-    fn give_away(&mut self, key: Key, hidden: &[u32], trace: Trace, depth: u64) {
-        self.workers.pool.offer(Given::State(Start { key, hidden: hidden.to_vec(), trace, depth }));
+    fn give_away(&mut self, key: Key, hidden: &[u32], HowReached { trace, depth, asleep }: HowReached) {
+        self.workers.pool.offer(Given::State(Start { key, hidden: hidden.to_vec(), trace, depth }, asleep));
     }
 
     fn give_part(&mut self, part: Part<M, Key>) {
@@ -457,15 +466,15 @@ impl<M: Model> Thread<M> for Reach<'_, M> {
     }
 
     #[cold]
-    fn set_aside(&mut self, (key, position): (Key, &Position), trace: Trace, depth: u64) {
+    fn set_aside(&mut self, (key, position): (Key, &Position), HowReached { trace, depth, asleep }: HowReached) {
         self.all_aside.fetch_add(1, Ordering::Relaxed);
-        self.aside.push(Start { key, hidden: position.hidden().to_vec(), trace, depth });
+        self.aside.push((Start { key, hidden: position.hidden().to_vec(), trace, depth }, asleep));
     }
 
-    fn take_aside(&mut self, state: &mut Vec<u32>) -> Option<(Trace, u64)> {
-        let start = self.aside.pop()?;
+    fn take_aside(&mut self, state: &mut Vec<u32>) -> Option<HowReached> {
+        let (start, asleep) = self.aside.pop()?;
         self.all_aside.fetch_sub(1, Ordering::Relaxed);
-        Some(self.recall(&start, state))
+        Some(self.recall(&start, asleep, state))
     }
 
     fn traces(&mut self) -> (&Traces, &mut Portion) {

@@ -1,5 +1,5 @@
 //! How a state was reached, in eight bytes: a trace is the trace it continues and which of the successors
-//! listed there comes next. A path is executed anew from its trace.
+//! listed there comes next; where processes slept, one of eight bytes more tells who. A path is executed anew from its trace.
 //!
 //! Traces are made only when they are needed: for a state that another thread goes on from, for one
 //! that is queued, for a violation. Then all states on the stack below get theirs, so that each state has at
@@ -8,10 +8,14 @@
 use super::arena::{Arena, Portion};
 use crate::dfs_stack::Frame;
 use crate::model::{Model, Next};
+use crate::sleep::Asleep;
 
 /// Traces are given out up to here, and then a search is told to stop. What is left is more than can
 /// be used before it asks.
 const TRACES_MAX: u64 = u32::MAX as u64 - (1 << 28);
+
+/// Set in the number of a successor, it says that the others tell who sleeps where the next one is listed.
+const SLEEPERS: u32 = 1 << Asleep::COUNT;
 
 /// All traces.
 #[derive(Debug)]
@@ -50,6 +54,16 @@ impl From<Trace> for KnownTrace {
 pub(super) trait Traced {
     /// How the state was reached, if that is known.
     fn trace(&mut self) -> &mut KnownTrace;
+
+    /// Who sleeps in the state; in a transient one, who will after it.
+    fn asleep(&self) -> Asleep {
+        Asleep::NOBODY
+    }
+}
+
+/// The number of the successor that was listed last on top of a state, and who slept there.
+pub(super) fn step_above<C, L, D: Traced>(frame: &Frame<C, L, D>) -> (u32, Asleep) {
+    (frame.listed, if frame.transient { Asleep::NOBODY } else { frame.data.asleep() })
 }
 
 impl Traces {
@@ -58,10 +72,17 @@ impl Traces {
         Self(Arena::new())
     }
 
-    /// The trace that goes on from `trace` with the successor listed as number `ordinal`, from 1.
-    pub(super) fn extend(&self, trace: Trace, ordinal: u32, portion: &mut Portion) -> Trace {
+    /// The trace that goes on from `trace` with the successor listed as number `ordinal`, from 1, where these processes slept.
+    pub(super) fn extend(&self, trace: Trace, (ordinal, asleep): (u32, Asleep), portion: &mut Portion) -> Trace {
+        debug_assert!(ordinal & SLEEPERS == 0, "a state has few successors");
+        let asleep = asleep.bits();
+        let below = if asleep == 0 { trace } else { self.link(trace, asleep | SLEEPERS, portion) };
+        self.link(below, ordinal, portion)
+    }
+
+    fn link(&self, trace: Trace, step: u32, portion: &mut Portion) -> Trace {
         let index = self.0.take(portion);
-        self.0.set(index, u64::from(trace.0) | u64::from(ordinal) << 32);
+        self.0.set(index, u64::from(trace.0) | u64::from(step) << 32);
         Trace(index)
     }
 
@@ -78,7 +99,7 @@ impl Traces {
             }
         };
         for above in known + 1..frames.len() {
-            trace = self.extend(trace, frames[above - 1].listed, portion);
+            trace = self.extend(trace, step_above(&frames[above - 1]), portion);
             *frames[above].data.trace() = trace.into();
         }
         trace
@@ -96,11 +117,11 @@ impl Traces {
 
     /// The labels of a trace.
     pub(super) fn execute<M: Model>(&self, trace: Trace, model: &mut M) -> Vec<M::Label> {
-        let mut ordinals = Vec::new();
+        let mut steps = Vec::new();
         let mut index = trace.0;
         while index != 0 && !self.is_full() {
             let number = self.0.get(index);
-            ordinals.push((number >> 32) as u32);
+            steps.push((number >> 32) as u32);
             index = number as u32;
         }
         let mut labels = Vec::new();
@@ -109,8 +130,17 @@ impl Traces {
             return labels;
         }
         model.retrace(true);
-        while let Some(ordinal) = ordinals.pop() {
+        let mut asleep = Asleep::NOBODY;
+        while let Some(ordinal) = steps.pop() {
+            if ordinal & SLEEPERS != 0 {
+                asleep = Asleep::of_bits(ordinal & !SLEEPERS);
+                continue;
+            }
             let mut cursor = model.begin(&state);
+            let passed_over = std::mem::take(&mut asleep);
+            if !passed_over.is_nobody() {
+                model.pass_over(&state, &mut cursor, passed_over);
+            }
             for i in 1..=ordinal {
                 if let Next::Successor { label, .. } = model.next(&state, &mut cursor, &mut successor)
                     && i == ordinal

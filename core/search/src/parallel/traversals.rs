@@ -13,11 +13,12 @@
 //! ([`Model::is_for_later`]) is set aside until no traversal has work.
 
 use super::arena::Portion;
-use super::trace::{KnownTrace, Trace, Traced, Traces};
+use super::trace::{KnownTrace, Trace, Traced, Traces, step_above};
 use crate::dfs_stack::{DfsStack, Lookup, TransientPolicy};
 use crate::model::{Details, Ending, Listed, Marks, Model};
 use crate::outcome::{Statistics, ViolationKind};
 use crate::position::Position;
+use crate::sleep::Asleep;
 use crate::store::Class;
 use std::ops::ControlFlow;
 
@@ -33,6 +34,9 @@ const COUNT: usize = 4;
 pub(super) trait Thread<M: Model>: Lookup {
     /// Why a thread ends before all is done.
     type Halt;
+
+    /// Whether processes may sleep.
+    fn can_sleep(&self) -> bool;
 
     /// Puts a state that was looked up into the visited set; whether it was not there before.
     fn insert(&mut self, probe: Self::Probe) -> bool;
@@ -76,22 +80,37 @@ pub(super) trait Thread<M: Model>: Lookup {
         let _ = part;
     }
 
-    /// Gives the successor to another thread: its probe, its hidden words, how it was reached, and its depth.
-    fn give_away(&mut self, probe: Self::Probe, hidden: &[u32], trace: Trace, depth: u64) {
-        let _ = (probe, hidden, trace, depth);
+    /// Gives the successor to another thread: its probe, its hidden words, and how it was reached.
+    fn give_away(&mut self, probe: Self::Probe, hidden: &[u32], reached: Reached) {
+        let _ = (probe, hidden, reached);
     }
 
-    /// Keeps the successor of a position, a new state, for later: with its probe, how it was reached, and its depth.
-    fn set_aside(&mut self, successor: (Self::Probe, &Position), trace: Trace, depth: u64);
+    /// Keeps the successor of a position, a new state, for later: with its probe, and how it was reached.
+    fn set_aside(&mut self, successor: (Self::Probe, &Position), reached: Reached);
 
-    /// Writes a state that was set aside, the last one first, and says how it was reached and at which depth.
-    fn take_aside(&mut self, state: &mut Vec<u32>) -> Option<(Trace, u64)>;
+    /// Writes a state that was set aside, the last one first, and says how it was reached.
+    fn take_aside(&mut self, state: &mut Vec<u32>) -> Option<Reached>;
 
     /// How states were reached.
     fn traces(&mut self) -> (&Traces, &mut Portion);
 
     /// Counts the beginning of a traversal.
     fn count_piece(&mut self) {}
+}
+
+/// How a state was reached at which a traversal begins.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Reached {
+    pub(super) trace: Trace,
+    /// Labels on the path to it.
+    pub(super) depth: u64,
+    /// Who sleeps there.
+    pub(super) asleep: Asleep,
+}
+
+impl Reached {
+    /// The initial state.
+    pub(super) const START: Self = Self { trace: Trace::START, depth: 0, asleep: Asleep::NOBODY };
 }
 
 /// The traversals of a thread.
@@ -133,16 +152,29 @@ struct Awaited<P> {
 pub(super) struct Way {
     /// How it was reached, if somebody had to know.
     trace: KnownTrace,
+    /// Who sleeps; in a transient state, who will after it.
+    asleep: Asleep,
+    /// Who sleeps, or had a step that was listed.
+    have_steps: Asleep,
 }
 
 impl Way {
-    /// Nothing is known yet.
-    pub(super) const NEW: Self = Self { trace: KnownTrace::NONE };
+    /// Nothing is known yet, and nobody sleeps.
+    pub(super) const NEW: Self = Self::with(Asleep::NOBODY);
+
+    /// These sleep, and no more is known yet.
+    const fn with(asleep: Asleep) -> Self {
+        Self { trace: KnownTrace::NONE, asleep, have_steps: asleep }
+    }
 }
 
 impl Traced for Way {
     fn trace(&mut self) -> &mut KnownTrace {
         &mut self.trace
+    }
+
+    fn asleep(&self) -> Asleep {
+        self.asleep
     }
 }
 
@@ -171,13 +203,8 @@ impl<M: Model, P: Copy> Traversals<M, P> {
     }
 
     /// Begins at the state moved to, which is in the visited set.
-    pub(super) fn begin<T: Thread<M, Probe = P>>(
-        &mut self,
-        model: &mut M,
-        thread: &mut T,
-        (trace, depth): (Trace, u64),
-    ) {
-        self.begin_with(0, model, thread, (trace, depth));
+    pub(super) fn begin<T: Thread<M, Probe = P>>(&mut self, model: &mut M, thread: &mut T, reached: Reached) {
+        self.begin_with(0, model, thread, reached);
     }
 
     fn begin_with<T: Thread<M, Probe = P>>(
@@ -185,13 +212,14 @@ impl<M: Model, P: Copy> Traversals<M, P> {
         at: usize,
         model: &mut M,
         thread: &mut T,
-        (trace, depth): (Trace, u64),
+        Reached { trace, depth, asleep }: Reached,
     ) {
         thread.count_piece();
         self.idle -= 1;
         let traversal = &mut self.all[at];
         (traversal.bottom, traversal.depth_below) = (trace, depth);
-        traversal.stack.start(model, false, Way { trace: trace.into() });
+        traversal.stack.start(model, false, Way { trace: trace.into(), ..Way::with(asleep) });
+        traversal.stack.pass_over(model, asleep);
     }
 
     /// Visits the states on the stacks and all that can be reached from them, as far as nobody else does.
@@ -206,9 +234,9 @@ impl<M: Model, P: Copy> Traversals<M, P> {
                 }
             }
             for at in 0..COUNT {
-                let Some(start) = thread.take_aside(&mut state) else { break };
+                let Some(reached) = thread.take_aside(&mut state) else { break };
                 self.all[at].reset(&state, thread);
-                self.begin_with(at, model, thread, start);
+                self.begin_with(at, model, thread, reached);
             }
             if self.idle == COUNT {
                 return ControlFlow::Continue(());
@@ -268,29 +296,34 @@ impl<M: Model, P: Copy> Traversals<M, P> {
         }
         let statistics = thread.statistics();
         statistics.depth = statistics.depth.max(depth);
-        if class == Class::Ordinary {
+        let transient = class == Class::Transient;
+        let asleep = self.all[at].asleep_in_successor(model, thread, transient);
+        if !transient {
             thread.count_state()?;
             if thread.others_want_work() && !self.give_part(thread) {
                 let traversal = &mut self.all[at];
-                let trace = traversal.trace_of_successor(thread);
-                thread.give_away(probe, traversal.stack.position.hidden(), trace, depth);
+                let reached = Reached { trace: traversal.trace_of_successor(thread), depth, asleep };
+                thread.give_away(probe, traversal.stack.position.hidden(), reached);
                 traversal.stack.reject();
                 return ControlFlow::Continue(());
             }
             if model.is_for_later(self.all[at].stack.position.proposed()) {
                 let traversal = &mut self.all[at];
-                let trace = traversal.trace_of_successor(thread);
-                thread.set_aside((probe, &traversal.stack.position), trace, depth);
+                let reached = Reached { trace: traversal.trace_of_successor(thread), depth, asleep };
+                thread.set_aside((probe, &traversal.stack.position), reached);
                 traversal.stack.reject();
                 return ControlFlow::Continue(());
             }
             if self.idle != 0 {
-                self.hand_over(at, depth, model, thread);
+                self.hand_over(at, (depth, asleep), model, thread);
                 return ControlFlow::Continue(());
             }
         }
         let stack = &mut self.all[at].stack;
-        stack.enter(model, thread, stack.details.label, class == Class::Transient, Way::NEW);
+        stack.enter(model, thread, stack.details.label, transient, Way::with(asleep));
+        if !transient {
+            stack.pass_over(model, asleep);
+        }
         ControlFlow::Continue(())
     }
 
@@ -304,14 +337,20 @@ impl<M: Model, P: Copy> Traversals<M, P> {
 
     /// Leaves the successor, a new state, to a traversal without work.
     #[cold]
-    fn hand_over<T: Thread<M, Probe = P>>(&mut self, at: usize, depth: u64, model: &mut M, thread: &mut T) {
+    fn hand_over<T: Thread<M, Probe = P>>(
+        &mut self,
+        at: usize,
+        (depth, asleep): (u64, Asleep),
+        model: &mut M,
+        thread: &mut T,
+    ) {
         let idle = self.all.iter().position(|traversal| !traversal.has_work()).expect("a traversal has no work");
         let traversal = &mut self.all[at];
-        let trace = traversal.trace_of_successor(thread);
+        let reached = Reached { trace: traversal.trace_of_successor(thread), depth, asleep };
         let state = traversal.stack.position.proposed().to_vec();
         traversal.stack.reject();
         self.all[idle].reset(&state, thread);
-        self.begin_with(idle, model, thread, (trace, depth));
+        self.begin_with(idle, model, thread, reached);
     }
 
     /// Memory of the stacks, in bytes.
@@ -362,14 +401,44 @@ impl<M: Model, P: Copy> Traversal<M, P> {
             statistics.matched += 1;
             return false;
         }
+        if thread.can_sleep() {
+            self.fall_asleep(model);
+        }
         if let Some((class, probe)) = self.stack.look_up_only(thread, transient, Marks::NONE) {
             self.awaited = Some(Awaited { class, probe, depth });
             return true;
         }
-        self.stack.descend(model, self.stack.details.label, Marks::NONE, Way::NEW);
+        let asleep = self.asleep_in_successor(model, thread, transient);
+        self.stack.descend(model, self.stack.details.label, Marks::NONE, Way::with(asleep));
         let statistics = thread.statistics();
         statistics.depth = statistics.depth.max(depth);
         false
+    }
+
+    /// Notes that the process has a step whose step was listed last.
+    #[inline]
+    fn fall_asleep(&mut self, model: &M) {
+        let label = self.stack.details.label;
+        if let (Some(top), Some(label)) = (self.stack.top(), label) {
+            top.data.have_steps = top.data.have_steps.with(model.fall_asleep(&top.cursor, &label));
+        }
+    }
+
+    /// Who sleeps in the successor, which is new.
+    #[inline]
+    fn asleep_in_successor(&self, model: &mut M, thread: &impl Thread<M, Probe = P>, transient: bool) -> Asleep {
+        if !thread.can_sleep() {
+            return Asleep::NOBODY;
+        }
+        match (self.stack.frames().last(), self.stack.details.label, self.stack.state_and_successor()) {
+            // What is done in a transient state belongs to the step before.
+            (Some(top), ..) if top.transient => top.data.asleep,
+            (Some(top), Some(label), Some(states)) => {
+                model.stay_asleep(states, &top.cursor, (&label, transient), top.data.have_steps)
+            }
+            // Where processes are created or end, everybody wakes.
+            _ => Asleep::NOBODY,
+        }
     }
 
     /// Takes the lower half of the stack away, if that is enough.
@@ -396,7 +465,7 @@ impl<M: Model, P: Copy> Traversal<M, P> {
     fn trace_of_successor(&mut self, thread: &mut impl Thread<M, Probe = P>) -> Trace {
         let (traces, portion) = thread.traces();
         let above = self.trace(traces, portion);
-        let listed = self.stack.top().map_or(0, |top| top.listed);
-        traces.extend(above, listed, portion)
+        let step = self.stack.frames().last().map_or((0, Asleep::NOBODY), step_above);
+        traces.extend(above, step, portion)
     }
 }

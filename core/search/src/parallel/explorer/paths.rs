@@ -6,6 +6,7 @@ use crate::dfs_stack::Frame;
 use crate::model::Model;
 use crate::parallel::store::{Key, SharedKeys};
 use crate::parallel::trace::Trace;
+use crate::sleep::Asleep;
 use fabius_base::StopReason;
 
 impl<M: Model, T, E: From<StopReason>, K: SharedKeys> Explorer<'_, M, T, E, K> {
@@ -19,7 +20,7 @@ impl<M: Model, T, E: From<StopReason>, K: SharedKeys> Explorer<'_, M, T, E, K> {
         self.stack.recover(&mut SharedSet(&mut self.access, self.how.apart));
         let trace = self.trace();
         let listed = self.stack.frames().last().map_or(0, |frame| frame.listed);
-        let trace = self.workers.traces.extend(trace, listed, &mut self.portion);
+        let trace = self.workers.traces.extend(trace, (listed, Asleep::NOBODY), &mut self.portion);
         let label = self.current.as_ref().is_some_and(|listed| listed.label.is_some());
         let depth = self.depth() + u64::from(label);
         Start { key, hidden: self.stack.position.hidden().to_vec(), trace, depth }

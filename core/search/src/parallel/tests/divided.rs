@@ -8,7 +8,7 @@ use crate::outcome::Halt;
 use crate::parallel::arena::Portion;
 use crate::parallel::store::{Access, Key, PlainKeys, SharedStore};
 use crate::parallel::trace::{Trace, Traces};
-use crate::parallel::traversals::{Part, Thread, Traversal, Traversals};
+use crate::parallel::traversals::{Part, Reached, Thread, Traversal, Traversals};
 use crate::position::Position;
 use crate::store::{Class, Store};
 
@@ -21,7 +21,7 @@ struct Dividing<'a> {
     statistics: Statistics,
     random: Random,
     parts: Vec<Part<Toy, Key>>,
-    states: Vec<(Vec<u32>, Trace, u64)>,
+    states: Vec<(Vec<u32>, Reached)>,
     found: BTreeSet<(bool, u32)>,
     parts_given: usize,
 }
@@ -44,6 +44,10 @@ impl Dividing<'_> {
 
 impl Thread<Toy> for Dividing<'_> {
     type Halt = Halt;
+
+    fn can_sleep(&self) -> bool {
+        false
+    }
 
     fn insert(&mut self, probe: Key) -> bool {
         self.access.insert(probe)
@@ -112,18 +116,18 @@ impl Thread<Toy> for Dividing<'_> {
         self.parts.push(part);
     }
 
-    fn give_away(&mut self, probe: Key, hidden: &[u32], trace: Trace, depth: u64) {
+    fn give_away(&mut self, probe: Key, hidden: &[u32], reached: Reached) {
         let mut state = Vec::new();
         self.access.unfold(probe, &mut state);
         state.extend_from_slice(hidden);
-        self.states.push((state, trace, depth));
+        self.states.push((state, reached));
     }
 
-    fn set_aside(&mut self, _: (Key, &Position), _: Trace, _: u64) {
+    fn set_aside(&mut self, _: (Key, &Position), _: Reached) {
         unreachable!("no state of a toy is for later");
     }
 
-    fn take_aside(&mut self, _: &mut Vec<u32>) -> Option<(Trace, u64)> {
+    fn take_aside(&mut self, _: &mut Vec<u32>) -> Option<Reached> {
         None
     }
 
@@ -157,14 +161,14 @@ fn a_stack_that_is_divided_leads_to_the_same() {
         let key = traversals.reset(&initial, &mut thread);
         thread.access.insert(key);
         thread.statistics.states += 1;
-        traversals.begin(model, &mut thread, (Trace::START, 0));
+        traversals.begin(model, &mut thread, Reached::START);
         loop {
             assert!(traversals.visit(model, &mut thread).is_continue());
             if let Some(part) = thread.parts.pop() {
                 traversals.take_over(part);
-            } else if let Some((state, trace, depth)) = thread.states.pop() {
+            } else if let Some((state, reached)) = thread.states.pop() {
                 traversals.reset(&state, &mut thread);
-                traversals.begin(model, &mut thread, (trace, depth));
+                traversals.begin(model, &mut thread, reached);
             } else {
                 break;
             }
