@@ -20,6 +20,7 @@ mod resumable;
 mod ribbon;
 mod runs;
 mod schedule;
+mod sleep;
 mod survey;
 mod together;
 mod vacuity;
