@@ -16,11 +16,12 @@ fn is_worker_of(id: u32, parent: u32) -> bool {
     is_child && is_worker(id)
 }
 
-/// Whether a worker has done its first steps: it then has several threads.
+/// Whether a worker has begun to work, after it has asked the system to end it with whoever started it: beside the threads in which any command
+/// runs, it then has one that listens and one that tells that it is alive.
 pub fn has_begun(id: &u32) -> bool {
     let threads =
         read(*id, "status").lines().find_map(|line| line.strip_prefix("Threads:")?.trim().parse::<u32>().ok());
-    threads > Some(1)
+    threads > Some(3)
 }
 
 /// Whether a process with this number runs the tool as a worker.
