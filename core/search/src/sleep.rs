@@ -10,7 +10,7 @@
 //! What an older process does after a younger one is left out where the younger one could have gone first, if the steps are
 //! independent. So it is with the *sleep sets* of Godefroid (*Partial-Order Methods for the Verification of Concurrent Systems*, LNCS
 //! 1032, section 5.2). These hold whatever was explored before; a state that is reached once more with somebody awake who slept before
-//! has to be visited again, and each state must keep who slept. On models of the corpus, that happens for one state in two. Here a process
+//! has to be visited again, and each state must keep who slept. In some models of the corpus, that happens about once for each state. Here a process
 //! sleeps only after a step of an older one, and who sleeps is decided on the first arrival alone: nothing is kept, and nothing is visited
 //! twice.
 //!
