@@ -8,7 +8,7 @@
 
 use super::arena::Portion;
 use super::trace::{Trace, Traces};
-use super::traversals::{Part, Reached, Thread, Traversal, Traversals, Way};
+use super::traversals::{HowReached, Part, Thread, Traversal, Traversals, Way};
 use super::watch;
 use crate::depth_first::DepthFirst;
 use crate::dfs_stack::Lookup;
@@ -56,12 +56,12 @@ struct Alone<'a, M: Model, S, O> {
 struct Aside {
     states: StateLog,
     /// How each was reached.
-    reached: Vec<Reached>,
+    reached: Vec<HowReached>,
 }
 
 impl Aside {
     fn memory_bytes(&self) -> u64 {
-        self.states.memory_bytes() + size_of_val::<[Reached]>(&self.reached) as u64
+        self.states.memory_bytes() + size_of_val::<[HowReached]>(&self.reached) as u64
     }
 }
 
@@ -146,12 +146,12 @@ impl<M: Model, S: Store, O: Observer<M::Label, M::Fault>> Thread<M> for Alone<'_
     }
 
     #[cold]
-    fn set_aside(&mut self, (_, position): (S::Probe, &Position), reached: Reached) {
+    fn set_aside(&mut self, (_, position): (S::Probe, &Position), reached: HowReached) {
         self.aside.states.push(self.store, position, Class::Ordinary);
         self.aside.reached.push(reached);
     }
 
-    fn take_aside(&mut self, state: &mut Vec<u32>) -> Option<Reached> {
+    fn take_aside(&mut self, state: &mut Vec<u32>) -> Option<HowReached> {
         let Aside { states, reached } = &mut self.aside;
         let last = reached.pop()?;
         states.recall(self.store, reached.len(), state);

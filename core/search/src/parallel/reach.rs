@@ -21,7 +21,7 @@ use super::explorer::Start;
 use super::pool::NextWork;
 use super::store::{Access, Key, PlainKeys, SharedStore, SharedTree};
 use super::trace::{Trace, Traces};
-use super::traversals::{Part, Reached as HowReached, Thread, Traversal, Traversals, Way};
+use super::traversals::{HowReached, Part, Thread, Traversal, Traversals, Way};
 use super::watch::{self, look_around};
 use super::worker_pool::{Run, Show, Watch, WorkerPool, WorkerStatistics};
 use crate::depth_first::{DepthFirst, Extent};

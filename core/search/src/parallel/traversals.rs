@@ -81,15 +81,15 @@ pub(super) trait Thread<M: Model>: Lookup {
     }
 
     /// Gives the successor to another thread: its probe, its hidden words, and how it was reached.
-    fn give_away(&mut self, probe: Self::Probe, hidden: &[u32], reached: Reached) {
+    fn give_away(&mut self, probe: Self::Probe, hidden: &[u32], reached: HowReached) {
         let _ = (probe, hidden, reached);
     }
 
     /// Keeps the successor of a position, a new state, for later: with its probe, and how it was reached.
-    fn set_aside(&mut self, successor: (Self::Probe, &Position), reached: Reached);
+    fn set_aside(&mut self, successor: (Self::Probe, &Position), reached: HowReached);
 
     /// Writes a state that was set aside, the last one first, and says how it was reached.
-    fn take_aside(&mut self, state: &mut Vec<u32>) -> Option<Reached>;
+    fn take_aside(&mut self, state: &mut Vec<u32>) -> Option<HowReached>;
 
     /// How states were reached.
     fn traces(&mut self) -> (&Traces, &mut Portion);
@@ -100,7 +100,7 @@ pub(super) trait Thread<M: Model>: Lookup {
 
 /// How a state was reached at which a traversal begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Reached {
+pub(super) struct HowReached {
     pub(super) trace: Trace,
     /// Labels on the path to it.
     pub(super) depth: u64,
@@ -108,7 +108,7 @@ pub(super) struct Reached {
     pub(super) asleep: Asleep,
 }
 
-impl Reached {
+impl HowReached {
     /// The initial state.
     pub(super) const START: Self = Self { trace: Trace::START, depth: 0, asleep: Asleep::NOBODY };
 }
@@ -203,7 +203,7 @@ impl<M: Model, P: Copy> Traversals<M, P> {
     }
 
     /// Begins at the state moved to, which is in the visited set.
-    pub(super) fn begin<T: Thread<M, Probe = P>>(&mut self, model: &mut M, thread: &mut T, reached: Reached) {
+    pub(super) fn begin<T: Thread<M, Probe = P>>(&mut self, model: &mut M, thread: &mut T, reached: HowReached) {
         self.begin_with(0, model, thread, reached);
     }
 
@@ -212,7 +212,7 @@ impl<M: Model, P: Copy> Traversals<M, P> {
         at: usize,
         model: &mut M,
         thread: &mut T,
-        Reached { trace, depth, asleep }: Reached,
+        HowReached { trace, depth, asleep }: HowReached,
     ) {
         thread.count_piece();
         self.idle -= 1;
@@ -302,14 +302,14 @@ impl<M: Model, P: Copy> Traversals<M, P> {
             thread.count_state()?;
             if thread.others_want_work() && !self.give_part(thread) {
                 let traversal = &mut self.all[at];
-                let reached = Reached { trace: traversal.trace_of_successor(thread), depth, asleep };
+                let reached = HowReached { trace: traversal.trace_of_successor(thread), depth, asleep };
                 thread.give_away(probe, traversal.stack.position.hidden(), reached);
                 traversal.stack.reject();
                 return ControlFlow::Continue(());
             }
             if model.is_for_later(self.all[at].stack.position.proposed()) {
                 let traversal = &mut self.all[at];
-                let reached = Reached { trace: traversal.trace_of_successor(thread), depth, asleep };
+                let reached = HowReached { trace: traversal.trace_of_successor(thread), depth, asleep };
                 thread.set_aside((probe, &traversal.stack.position), reached);
                 traversal.stack.reject();
                 return ControlFlow::Continue(());
@@ -346,7 +346,7 @@ impl<M: Model, P: Copy> Traversals<M, P> {
     ) {
         let idle = self.all.iter().position(|traversal| !traversal.has_work()).expect("a traversal has no work");
         let traversal = &mut self.all[at];
-        let reached = Reached { trace: traversal.trace_of_successor(thread), depth, asleep };
+        let reached = HowReached { trace: traversal.trace_of_successor(thread), depth, asleep };
         let state = traversal.stack.position.proposed().to_vec();
         traversal.stack.reject();
         self.all[idle].reset(&state, thread);

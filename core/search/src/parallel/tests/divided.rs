@@ -8,7 +8,7 @@ use crate::outcome::Halt;
 use crate::parallel::arena::Portion;
 use crate::parallel::store::{Access, Key, PlainKeys, SharedStore};
 use crate::parallel::trace::{Trace, Traces};
-use crate::parallel::traversals::{Part, Reached, Thread, Traversal, Traversals};
+use crate::parallel::traversals::{HowReached, Part, Thread, Traversal, Traversals};
 use crate::position::Position;
 use crate::store::{Class, Store};
 
@@ -21,7 +21,7 @@ struct Dividing<'a> {
     statistics: Statistics,
     random: Random,
     parts: Vec<Part<Toy, Key>>,
-    states: Vec<(Vec<u32>, Reached)>,
+    states: Vec<(Vec<u32>, HowReached)>,
     found: BTreeSet<(bool, u32)>,
     parts_given: usize,
 }
@@ -116,18 +116,18 @@ impl Thread<Toy> for Dividing<'_> {
         self.parts.push(part);
     }
 
-    fn give_away(&mut self, probe: Key, hidden: &[u32], reached: Reached) {
+    fn give_away(&mut self, probe: Key, hidden: &[u32], reached: HowReached) {
         let mut state = Vec::new();
         self.access.unfold(probe, &mut state);
         state.extend_from_slice(hidden);
         self.states.push((state, reached));
     }
 
-    fn set_aside(&mut self, _: (Key, &Position), _: Reached) {
+    fn set_aside(&mut self, _: (Key, &Position), _: HowReached) {
         unreachable!("no state of a toy is for later");
     }
 
-    fn take_aside(&mut self, _: &mut Vec<u32>) -> Option<Reached> {
+    fn take_aside(&mut self, _: &mut Vec<u32>) -> Option<HowReached> {
         None
     }
 
@@ -161,7 +161,7 @@ fn a_stack_that_is_divided_leads_to_the_same() {
         let key = traversals.reset(&initial, &mut thread);
         thread.access.insert(key);
         thread.statistics.states += 1;
-        traversals.begin(model, &mut thread, Reached::START);
+        traversals.begin(model, &mut thread, HowReached::START);
         loop {
             assert!(traversals.visit(model, &mut thread).is_continue());
             if let Some(part) = thread.parts.pop() {
