@@ -158,7 +158,7 @@ impl Here<'_> {
     fn step(&self, name: u32) -> Option<Move> {
         let edge = |part: Part| {
             let process = self.tables.known[self.configuration.processes[part.pid].id].key.process;
-            EdgeId(self.tables.first_edge(process) + part.edge as u32)
+            EdgeId(self.tables.facts.first_edge(process) + part.edge as u32)
         };
         let (part, partner) = self.parts(name)?;
         let partner = partner.map(|partner| (partner.pid as u8, edge(partner)));
@@ -330,7 +330,7 @@ impl Tables {
     pub(super) fn has_alternatives(&self, number: usize, part: Part) -> bool {
         let process = self.known[number].key.process;
         let program = self.facts.program();
-        let edge = &program.edges[self.first_edge(process) as usize + part.edge];
+        let edge = &program.edges[self.facts.first_edge(process) as usize + part.edge];
         let edges = &program.process(process).locations[edge.source.0 as usize].edges;
         edges.len() > 1 || part.starts && edge.atomic
     }
@@ -439,7 +439,7 @@ impl Tables {
         self.places.push(locations.iter().map(|at| if no_place(at) { (0, 0) } else { place(at) }).collect());
         if self.relation == Relation::Recorded {
             let instance = &self.known[self.known.len() - 1];
-            let first = self.first_edge(key.process);
+            let first = self.facts.first_edge(key.process);
             let edges = 0..instance.steps.len() as u32;
             self.varying.push(edges.map(|edge| self.facts.varies(instance, EdgeId(first + edge))).collect());
         }
@@ -459,11 +459,6 @@ impl Tables {
             };
             Arc::new(Pair::new(conflicts, (known[of].steps.len(), known[other].steps.len())))
         })
-    }
-
-    fn first_edge(&self, process: ProcessId) -> u32 {
-        let locations = &self.facts.program().process(process).locations;
-        locations.iter().map(|location| location.edges.start).min().unwrap_or(0)
     }
 
     /// What is known of the event that a part starts, with the processes that may receive control in it.
@@ -501,7 +496,7 @@ impl Tables {
     }
 
     fn may_end(&self, instance: &Instance, part: Part) -> bool {
-        let first = self.first_edge(instance.key.process) as usize;
+        let first = self.facts.first_edge(instance.key.process) as usize;
         let mut alone = Bits::default();
         alone.insert(part.edge);
         let run = if part.starts { self.facts.run(instance.key.process, part.edge) } else { &alone };

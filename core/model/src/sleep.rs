@@ -28,7 +28,8 @@ struct Met {
     disturbs: Vec<[ToOthers; 2]>,
 }
 
-/// What an edge means to other processes, by their numbers, at each of their locations.
+/// What an edge means to other processes, by their numbers, at each of their locations; nothing is written down for one to which it means
+/// nothing anywhere.
 type ToOthers = Vec<Option<Box<[Disturbance]>>>;
 
 /// A process of a state.
@@ -109,8 +110,7 @@ impl Sleep {
         }
         let instance = Arc::new(self.facts.instance(key.clone()));
         let disturbs = vec![[Vec::new(), Vec::new()]; instance.steps.len()];
-        let locations = &self.facts.program().process(key.process).locations;
-        let first_edge = locations.iter().map(|location| location.edges.start).min().unwrap_or(0);
+        let first_edge = self.facts.first_edge(key.process);
         self.met.push(Met { instance, first_edge, disturbs });
         self.numbers.insert(key.clone(), self.met.len() - 1);
         self.met.len() - 1
@@ -132,6 +132,7 @@ fn disturbance(
         let edge = (edge - met[mover].first_edge) as usize;
         let known = met[mover].disturbs[edge][usize::from(starts)].get(other.number).and_then(Option::as_ref);
         match known {
+            Some(at) if at.is_empty() => Some(Disturbance::default()),
             Some(at) => at.get(location).copied(),
             None => find_out(facts, met, (mover, Taken { edge, starts }), (other.number, location)),
         }
@@ -158,7 +159,8 @@ fn find_out(
     let wanted = found.get(location).copied();
     let row = &mut met[mover].disturbs[taken.edge][usize::from(taken.starts)];
     row.resize(row.len().max(other + 1), None);
-    row[other] = Some(found);
+    let means_something = found.iter().any(|at| *at != Disturbance::default());
+    row[other] = Some(if means_something { found } else { Box::default() });
     wanted
 }
 

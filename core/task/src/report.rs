@@ -28,11 +28,11 @@ pub fn internal_error(what: &str) -> String {
     )
 }
 
-/// What [`PropertyReport::reduction`] says where nothing was left out.
+/// What [`PropertyReport::reduction`] says where no state was left out.
 pub const OFF: &str = "off";
 /// What it says of a search that would be reduced if it was not saved or resumed.
 pub const UNREDUCED_TO_BE_SAVED: &str = "Reduction off: a depth-first search that is saved or resumed is not reduced.";
-/// What it says where something was.
+/// What it says where some were.
 pub const ON: &str = "on";
 
 /// The answer to a question about a model.
@@ -235,7 +235,7 @@ pub struct PropertyReport {
     /// The search that ran, with everything that was asked of it; `None` if there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub strategy: Option<StrategyReport>,
-    /// `on` if orders of independent steps were left out, `off` if not; with a reason where the model is it.
+    /// `on` if a reduction left out states, `off` if not; with a reason where the model is it.
     pub reduction: String,
     /// States that were stored before the search began anew, with the reduction or with more threads.
     #[serde(skip_serializing_if = "is_zero")]
@@ -245,7 +245,8 @@ pub struct PropertyReport {
     pub visited_first: Option<String>,
     /// States stored.
     pub states: u64,
-    /// Transitions as Spin counts them: states stored and matched together.
+    /// Transitions as Spin counts them: states stored and matched together. Where processes slept
+    /// ([`fabius_search::sleep`]), not all are taken.
     pub transitions: u64,
     /// Transitions that led to a state already stored.
     pub matched: u64,

@@ -3,11 +3,14 @@
 //! None of that depends on what is asked. So it is found out once for all searches of a check: those for other properties, whose
 //! programs have other claims, those that preserve something else, and those of other threads.
 
-use super::{Plan, Preserve, WhyNot, unsuited};
+use super::{Plan, Preserve, WhyNot, table_entries, unsuited};
 use fabius_program::facts::{Condition, Facts, Instance, InstanceKey, Leads, Rendezvous};
 use fabius_program::{Expr, Program};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// Nobody sleeps in a program for which each thread might have to write down more than this: it takes up to 32 bytes each.
+const SLEEP_ENTRIES_MAX: u64 = 1 << 20;
 
 /// A program, and what is known of its processes: found out when it is asked for the first time, and kept, for all clones.
 #[derive(Clone, Debug)]
@@ -55,7 +58,8 @@ impl Basis {
     /// What sleep sets for a program that it [suits](Self::suits) rest on; `None` if there can be none. Processes are told apart by their
     /// numbers.
     pub fn facts_for_sleep(&self, program: &Arc<Program>) -> Option<Arc<Facts>> {
-        let is_suited = self.suits(program) && unsuited(program).is_none();
+        let is_large = SLEEP_ENTRIES_MAX < table_entries(program);
+        let is_suited = self.suits(program) && unsuited(program).is_none() && !is_large;
         is_suited.then(|| Arc::clone(&self.numbered().facts))
     }
 

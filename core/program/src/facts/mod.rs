@@ -181,6 +181,11 @@ impl Facts {
         }
     }
 
+    /// The number in the program of the first edge of a type.
+    pub fn first_edge(&self, process: ProcessId) -> u32 {
+        self.shapes[process.0 as usize].first_edge
+    }
+
     /// Number of edges of a type.
     pub fn edge_count(&self, process: ProcessId) -> usize {
         self.shapes[process.0 as usize].edge_count
