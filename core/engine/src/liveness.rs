@@ -193,7 +193,7 @@ fn explore_reduced(
     Explored { states_before: states_before + anew.states_before, ..anew }
 }
 
-/// Runs the search. One thread begins if others may join; where that is not enough, all of them begin anew.
+/// Runs the search. One thread begins if others may join; where that is not enough, they do so, or all of them begin anew.
 pub(crate) fn explore<M>(
     task: &Task<'_>,
     query: &LivenessQuery,
@@ -228,6 +228,12 @@ where
         return explore_for_faults(task, machine, threads, &mut observer, &settings);
     }
     let threads = threads.together().filter(|_| query.search != CycleSearch::Components);
+    if let Some((count, alone)) = threads.filter(|_| query.search == CycleSearch::NestedDfs) {
+        let observer = EngineObserver::new(task, context, Goal::Violation, places, None);
+        let mut observer = Trying::new(observer, trials, settings.limits);
+        let alone = alone.min(ALONE_BEFORE_ANEW_TRANSITIONS);
+        return nested_together(task, machine, (count, alone), &mut observer, &settings);
+    }
     let mut states_before = 0;
     if threads.is_none_or(|(_, alone)| 0 < alone) {
         let observer = EngineObserver::new(task, context, Goal::Violation, places.clone(), None);
@@ -243,15 +249,30 @@ where
     let mut machines = vec![machine.clone(); threads.map_or(1, |(count, _)| count)];
     let observer = EngineObserver::new(task, context, Goal::Violation, places, None);
     let mut observer = Trying::new(observer, trials, settings.limits);
-    let (outcome, mut visited) = match query.search {
-        CycleSearch::DfsFifo => {
-            parallel::dfs_fifo(&mut machines, &mut observer, &settings, parallel::Levels::Free, SEED)
-        }
-        _ => parallel::cndfs(&mut machines, &mut observer, &settings, SEED),
-    };
+    let (outcome, mut visited) =
+        parallel::dfs_fifo(&mut machines, &mut observer, &settings, parallel::Levels::Free, SEED);
     machines.iter_mut().for_each(|clone| machine.whole().learn(clone.whole()));
     let audited = audited(machine, &mut visited, &outcome, task.settings, context);
     let word = word(query.search, outcome.workers.len());
+    Explored { word, store_bytes: visited.memory_bytes(), outcome, audited, states_before }
+}
+
+/// Runs a nested search that several threads may join.
+fn nested_together<M>(
+    task: &Task<'_>,
+    machine: &mut M,
+    threads: (usize, u64),
+    observer: &mut Trying<'_, '_, EngineObserver<'_, '_>>,
+    settings: &search::Settings,
+) -> Explored
+where
+    M: Processes<Label = Move, Fault = Fault, Cursor: Send> + Auditable + Clone + Send,
+{
+    let parallel::Nested { outcome, mut visited, mut models, states_before } =
+        parallel::cndfs(machine, threads, observer, settings, SEED);
+    models.iter_mut().for_each(|clone| machine.whole().learn(clone.whole()));
+    let audited = audited(machine, visited.as_set(), &outcome, task.settings, observer.observer.context);
+    let word = word(CycleSearch::NestedDfs, outcome.workers.len());
     Explored { word, store_bytes: visited.memory_bytes(), outcome, audited, states_before }
 }
 

@@ -30,6 +30,9 @@
 //!
 //! What differs from the paper:
 //!
+//! * One thread begins alone, by the sequential search, whose marks say as much as those above; once it has done enough for it to be worth
+//!   while, it goes on from where it is, and the others join. All that is blue and reached by an accepting transition is red by then, and
+//!   all that red states lead to.
 //! * A state all of whose successors are red is red without a search, as in the sequential search (`all_red`, Gaiser, Schwoon).
 //! * Acceptance stands on transitions ([`Marks::ACCEPTING`]). So a state is the state and whether it was
 //!   reached by an accepting transition: then it is accepting. Where all transitions into a state agree, as those
@@ -41,12 +44,15 @@
 //!   threads, and all that they wait for comes ([`Exploration::SAME_FOR_ALL`]).
 
 use super::explorer::{Arrival, Event, Exploration, Explorer, UNCOUNTED};
-use super::store::{BITS, Key, MarkedKeys, SharedStore, SharedTree, StateSet};
+use super::reach::Visited;
+use super::store::{BITS, Key, MarkedKeys, SharedKeys, SharedStore, StateSet};
 use super::worker_pool::{Run, Show, WorkerPool};
+use crate::cycle::nested_dfs::{Begun, Extent, Mark, nested_dfs_up_to};
 use crate::cycle::outcome::{CycleOutcome, Found};
 use crate::model::{Marks, Model};
 use crate::observer::{Observer, Settings, tell_together};
 use crate::outcome::{Halt, Statistics};
+use crate::store::TreeStore;
 use fabius_base::Limits;
 use std::ops::ControlFlow;
 use std::time::Duration;
@@ -75,19 +81,55 @@ const SLEEP: Duration = Duration::from_micros(50);
 /// Why a search ends.
 type Why<M> = Halt<Found<<M as Model>::Label, <M as Model>::Fault>>;
 
-/// Looks for a cycle with an accepting transition, with one thread for each of the models, which must be the
-/// same. The first of them is the caller's thread. The states visited come with what was found.
+/// What a search for acceptance cycles came to.
+#[derive(Debug)]
+pub struct Nested<M: Model> {
+    /// What was found.
+    pub outcome: CycleOutcome<M::Label, M::Fault>,
+    /// The states visited.
+    pub visited: Visited<Mark>,
+    /// The models that threads searched; none if the caller's thread was alone.
+    pub models: Vec<M>,
+    /// The states that were stored before the search began anew, if it did.
+    pub states_before: u64,
+}
+
+/// What one thread did before others join.
+pub(super) struct Before {
+    begun: Begun,
+    statistics: Statistics,
+    store: TreeStore<Mark>,
+}
+
+/// Looks for a cycle with an accepting transition. The caller's thread searches alone, as [`crate::cycle::nested_dfs`] does, until it has
+/// listed about `alone` transitions, if any; what is left then is searched by `threads` threads. These begin anew if they tell states
+/// apart that were not told apart before: those reached by accepting transitions and by others, and transient ones that were
+/// looked up.
 pub fn cndfs<M, O>(
-    models: &mut [M],
+    model: &mut M,
+    (threads, alone): (usize, u64),
     observer: &mut O,
     settings: &Settings,
     seed: u64,
-) -> (CycleOutcome<M::Label, M::Fault>, SharedTree)
+) -> Nested<M>
 where
     M: Model<Label: Send, Fault: Send> + Send + Clone,
     O: Observer<M::Label, M::Fault>,
 {
-    search(models, observer, settings, seed, Exploration::SAME_FOR_ALL)
+    let (mut before, mut states_before) = (None, 0);
+    if 0 < alone {
+        let mut store = TreeStore::with_keys_of(MarkedKeys::KEY_BITS);
+        match nested_dfs_up_to(model, &mut store, observer, settings, alone) {
+            Extent::Whole(outcome) => {
+                return Nested { outcome, visited: Visited::Alone(store), models: Vec::new(), states_before };
+            }
+            Extent::Part(statistics, Some(begun)) => before = Some(Before { begun, statistics, store }),
+            Extent::Part(statistics, None) => states_before = statistics.states,
+        }
+    }
+    let mut models = vec![model.clone(); threads];
+    let (outcome, visited) = search(&mut models, observer, settings, seed, Exploration::SAME_FOR_ALL, before);
+    Nested { outcome, visited, models, states_before }
 }
 
 pub(super) fn search<M, O>(
@@ -96,18 +138,25 @@ pub(super) fn search<M, O>(
     settings: &Settings,
     seed: u64,
     how: Exploration,
-) -> (CycleOutcome<M::Label, M::Fault>, SharedTree)
+    before: Option<Before>,
+) -> (CycleOutcome<M::Label, M::Fault>, Visited<Mark>)
 where
     M: Model<Label: Send, Fault: Send> + Send + Clone,
     O: Observer<M::Label, M::Fault>,
 {
     let how = Exploration { apart: Some(Marks::ACCEPTING), ..how };
-    let workers =
-        WorkerPool::<(), Why<M>, MarkedKeys>::new(SharedStore::new(models.len()), models.len(), 0, seed, settings);
+    let (store, begun) = match before {
+        Some(Before { begun, statistics, store }) => {
+            (SharedStore::of_marked(store, models.len(), bits_of), Some((begun, statistics)))
+        }
+        None => (SharedStore::new(models.len()), None),
+    };
+    let workers = WorkerPool::<(), Why<M>, MarkedKeys>::new(store, models.len(), 0, seed, settings);
+    begun.iter().for_each(|(_, statistics)| workers.count_stored(statistics.states));
     let mut watch = |statistics: &Statistics, limits: &mut Limits, show: Show<'_, M::Label>| {
         tell_together(observer, statistics, limits, show)
     };
-    let why = workers.work(models, &mut watch, None::<()>, |thread, model, watch, _| {
+    let why = workers.work(models, &mut watch, begun, |thread, model, watch, begun| {
         let mut search = Cndfs {
             explorer: Explorer::new(thread, &workers, model, how, watch),
             mine: CYAN_FIRST << (thread % CYAN_BITS),
@@ -115,11 +164,22 @@ where
             r: StateSet::default(),
             all_red: Vec::new(),
         };
-        let run = search.search();
+        let run = match begun {
+            Some(begun) => search.go_on(begun),
+            None => search.begin(),
+        };
+        let run = if run.is_continue() { search.search() } else { run };
         search.explorer.publish();
         run
     });
-    (workers.conclude_found(why), workers.store.into())
+    (workers.conclude_found(why), Visited::Together(Box::new(workers.store.into())))
+}
+
+/// The bits of a state that one thread visited, which is the first one from now on; and whether it was reached by an accepting transition.
+fn bits_of(mark: Mark) -> (u32, bool) {
+    let red = if mark.is_red() { RED } else { 0 };
+    let bits = if mark.is_cyan() { CYAN_FIRST } else { BLUE | red };
+    (bits, mark.is_accepting())
 }
 
 /// One of the threads.
@@ -136,7 +196,8 @@ struct Cndfs<'a, M: Model> {
 }
 
 impl<M: Model> Cndfs<'_, M> {
-    fn search(&mut self) -> Run<Why<M>> {
+    /// Begins at the initial state.
+    fn begin(&mut self) -> Run<Why<M>> {
         let start = match self.explorer.reset_to_initial() {
             Ok(start) => start,
             Err(fault) => return found(Found::Fault { path: Vec::new(), fault }),
@@ -148,6 +209,47 @@ impl<M: Model> Cndfs<'_, M> {
         self.explorer.begin(&start, note(before));
         self.all_red.push(true);
         self.turn_cyan(start.key);
+        ControlFlow::Continue(())
+    }
+
+    /// Begins where one thread is that searched alone.
+    fn go_on(&mut self, (begun, statistics): (Begun, Statistics)) -> Run<Why<M>> {
+        let mut listed = None;
+        for visit in begun.visits {
+            let key = match listed {
+                None => match self.explorer.reset_to_initial() {
+                    Ok(start) => {
+                        self.explorer.begin(&start, 0);
+                        Some(start.key)
+                    }
+                    Err(fault) => return found(Found::Fault { path: Vec::new(), fault }),
+                },
+                Some(listed) => {
+                    self.explorer.list_as_before(listed);
+                    let key = self.explorer.go_on_as_before(visit.is_stored);
+                    key.into_iter().for_each(|key| self.explorer.enter(key, 0));
+                    key
+                }
+            };
+            match key {
+                Some(key) => {
+                    let bits = self.explorer.access.bits(key);
+                    let is_shared = self.cyan.is_some();
+                    assert!(is_shared || bits & self.mine != 0, "what was on the stack is on the stack");
+                    self.all_red.push(visit.all_red);
+                    self.turn_cyan(key);
+                }
+                None => self.successors_are(visit.all_red),
+            }
+            listed = Some(visit.listed);
+        }
+        self.explorer.list_as_before(listed.unwrap_or_default());
+        self.explorer.beside_bytes = self.all_red.capacity() as u64;
+        self.explorer.share.statistics = statistics;
+        ControlFlow::Continue(())
+    }
+
+    fn search(&mut self) -> Run<Why<M>> {
         loop {
             match self.explorer.next()? {
                 Event::Arrival(t) if self.explorer.note() & (IN_RED | SEED) != 0 => self.arrive_in_red(t)?,
@@ -203,8 +305,14 @@ impl<M: Model> Cndfs<'_, M> {
     /// Takes note of a successor of the state of the blue search on top, which has these bits.
     #[inline]
     fn successor_is(&mut self, bits: u32) {
+        self.successors_are(bits & RED != 0);
+    }
+
+    /// Takes note of successors of the state of the blue search on top: whether all are red.
+    #[inline]
+    fn successors_are(&mut self, red: bool) {
         if let Some(all_red) = self.all_red.last_mut() {
-            *all_red &= bits & RED != 0;
+            *all_red &= red;
         }
     }
 

@@ -31,7 +31,7 @@ mod traversals;
 mod watch;
 mod worker_pool;
 
-pub use cndfs::cndfs;
+pub use cndfs::{Nested, cndfs};
 pub use dfs_fifo::{Levels, dfs_fifo};
 pub use faults::faults;
 pub use reach::{Reached, Visited, reach};

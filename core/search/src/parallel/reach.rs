@@ -94,14 +94,14 @@ pub struct Reached<M: Model> {
 
 /// The states that were visited.
 #[derive(Debug)]
-pub enum Visited {
-    /// By the caller's thread alone.
-    Alone(TreeStore),
+pub enum Visited<P = ()> {
+    /// By the caller's thread alone, which kept this with each state.
+    Alone(TreeStore<P>),
     /// By several threads.
     Together(Box<SharedTree>),
 }
 
-impl Visited {
+impl<P: Copy + Default> Visited<P> {
     /// Memory in use, in bytes.
     pub fn memory_bytes(&self) -> u64 {
         match self {

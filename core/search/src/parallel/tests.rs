@@ -5,7 +5,7 @@ mod divided;
 mod reachability;
 
 use super::explorer::Exploration;
-use super::{Levels, cndfs, dfs_fifo};
+use super::{Levels, Nested, cndfs, dfs_fifo};
 use crate::cycle::{CycleOutcome, Found};
 use crate::dfs_stack::TransientPolicy;
 use crate::model::{Ending, Marks, Model, Next};
@@ -362,7 +362,55 @@ fn has_acceptance_cycle(toy: &Toy) -> bool {
 
 fn nested(toy: &Toy, threads: usize, seed: u64) -> ToyCycle {
     let how = Exploration { same_for_all: true, ..exploration(seed) };
-    cndfs::search(&mut models(toy, threads, seed), &mut Quiet, &Settings::default(), seed, how).0
+    cndfs::search(&mut models(toy, threads, seed), &mut Quiet, &Settings::default(), seed, how, None).0
+}
+
+/// Watches each step.
+struct Watchful;
+
+impl Observer<u32, u32> for Watchful {
+    fn steps_per_look(&self) -> u32 {
+        1
+    }
+}
+
+/// Some threads join one that has listed this many transitions alone, if it is not done by then.
+fn nested_joined(toy: &Toy, (threads, alone): (usize, u64), seed: u64) -> Nested<Halting> {
+    let mut model = models(toy, 1, 4 * seed + 1).remove(0);
+    cndfs(&mut model, (threads, alone), &mut Watchful, &Settings::default(), seed)
+}
+
+#[test]
+fn nested_searches_that_are_joined_find_an_acceptance_cycle_if_there_is_one() {
+    let (mut found, mut joined, mut anew) = (0, 0, 0);
+    for seed in 0..2 * GRAPHS {
+        let nodes_max = [10, 10, 40, 200][seed as usize % 4];
+        let toy = random_toy(seed, nodes_max, false);
+        let toy = if seed % 3 == 0 { toy } else { accepting_states(&toy, seed) };
+        let threads = if seed % 50 == 49 { 9 } else { threads(seed) };
+        let alone = [1, 2, 5, 10, 20, 50][(seed / 4) as usize % 6];
+        let Nested { outcome, models, states_before, .. } = nested_joined(&toy, (threads, alone), seed);
+        joined += u64::from(!models.is_empty() && states_before == 0);
+        anew += u64::from(0 < states_before);
+        assert_eq!(outcome.first().is_some(), has_acceptance_cycle(&toy), "seed {seed}");
+        match outcome.first() {
+            None => {
+                assert!(outcome.proves_absence(), "seed {seed}");
+                // Where it depends on the state whether it is accepting, each is one.
+                let transient = toy.nodes().iter().any(|node| node.transient);
+                let is_one = seed % 3 != 0 && !transient;
+                assert!(!is_one || outcome.statistics.states == ordinary(&toy), "seed {seed}");
+            }
+            Some(Found::Lasso { stem, cycle }) => {
+                found += 1;
+                let (_, edges) = walk_lasso(&toy, stem, cycle);
+                assert!(edges.iter().any(is_accepting), "seed {seed}: {cycle:?} is not accepted");
+            }
+            Some(Found::Fault { .. }) => panic!("seed {seed}: a fault where there is none"),
+        }
+    }
+    assert!((GRAPHS / 2..GRAPHS * 3 / 2).contains(&found), "{found}");
+    assert!(GRAPHS / 2 < joined && 10 < anew, "{joined} joined, {anew} began anew");
 }
 
 #[test]
@@ -419,12 +467,32 @@ fn nested_searches_do_not_spoil_each_other() {
         let toy = Toy::new(nodes, 0);
         let expected = has_acceptance_cycle(&toy);
         for round in 0..4 {
-            let mut models = models(&toy, 2 + round as usize % 2, 4 * (4 * seed + round));
+            let threads = 2 + round as usize % 2;
+            let mut models = models(&toy, threads, 4 * (4 * seed + round));
             models.iter_mut().for_each(|model| model.slow_one_in = 2 + round as usize);
-            let found = cndfs(&mut models, &mut Quiet, &Settings::default(), seed + round).0.into_first();
+            let (settings, how) = (Settings::default(), Exploration::SAME_FOR_ALL);
+            let found = cndfs::search(&mut models, &mut Quiet, &settings, seed + round, how, None).0.into_first();
             assert_eq!(found.is_some(), expected, "seed {seed}, round {round}");
+            let mut slow = Halting { together: None, ..models.remove(0) };
+            let alone = 3 + 4 * round;
+            let found = cndfs(&mut slow, (threads, alone), &mut Watchful, &settings, seed + round).outcome.into_first();
+            assert_eq!(found.is_some(), expected, "seed {seed}, round {round}, joined");
         }
     }
+}
+
+/// The same graph, in which it depends on where a transition leads whether it is accepting; none that leads to a transient node is, or to
+/// the start.
+fn accepting_states(toy: &Toy, seed: u64) -> Toy {
+    let mut random = Random::new(seed);
+    let is_accepting = |(at, node): (usize, &Node)| at != 0 && !node.transient && random.below(3) == 0;
+    let accepting: Vec<bool> = toy.nodes().iter().enumerate().map(is_accepting).collect();
+    let mut nodes = toy.nodes().to_vec();
+    for edge in nodes.iter_mut().flat_map(|node| &mut node.edges) {
+        let is_accepting = edge.to.is_some_and(|to| accepting[to]);
+        edge.marks = if is_accepting { Marks::ACCEPTING } else { Marks::NONE };
+    }
+    Toy::new(nodes, toy.hidden_words())
 }
 
 /// Where all transitions into a node agree, each node is one state.

@@ -172,7 +172,7 @@ impl Shape {
     /// A field for each top. Bits that are left over go to those that are nearest to being outgrown. There are `states` states; with
     /// at most `room` bits, sets of their keys are compact.
     fn lay_out(&mut self, number: u32, states: u64, room: u32) -> Layout {
-        let bits_max = if self.bits() <= room { room } else { self.key_bits_max };
+        let bits_max = if self.bits() <= room { room.min(self.key_bits_max) } else { self.key_bits_max };
         let spare = if SLACK_MIN <= states { bits_max.saturating_sub(self.bits()) } else { 0 };
         let tops = self.tops();
         let dictionary = |node: u32| &self.nodes[node as usize].dictionary;

@@ -25,6 +25,8 @@ pub struct TreeStore<P = ()> {
     lengths: Vec<Option<Box<OfLength<P>>>>,
     /// All that were ever in use, of all lengths.
     layouts: Vec<Layout>,
+    /// Keys have at most this many bits.
+    key_bits_max: u32,
     scratch: Scratch,
 }
 
@@ -36,7 +38,7 @@ pub(super) struct OfLength<P> {
     pub(super) keys: [Keys<P>; 2],
 }
 
-/// Keys have at most this many bits.
+/// Keys have at most this many bits, unless something else is said.
 pub(super) const KEY_BITS: u32 = 64;
 
 /// A state, to a [`TreeStore`]: two machine words, so that it is handed over in registers.
@@ -76,7 +78,7 @@ impl TreeProbe {
 
 impl<P: Copy + Default> Default for TreeStore<P> {
     fn default() -> Self {
-        Self { lengths: Vec::new(), layouts: Vec::new(), scratch: Scratch::default() }
+        Self::with_keys_of(KEY_BITS)
     }
 }
 
@@ -85,15 +87,20 @@ impl TreeStore {
     pub fn new() -> Self {
         Self::default()
     }
-
-    /// The states of each length, and all layouts.
-    pub(crate) fn into_parts(self) -> (impl Iterator<Item = (Shape, [Keys<()>; 2])>, Vec<Layout>) {
-        let lengths = self.lengths.into_iter().flatten().map(|of| (of.shape, of.keys));
-        (lengths, self.layouts)
-    }
 }
 
 impl<P: Copy + Default> TreeStore<P> {
+    /// An empty store whose keys have at most this many bits.
+    pub(crate) fn with_keys_of(key_bits_max: u32) -> Self {
+        Self { lengths: Vec::new(), layouts: Vec::new(), key_bits_max, scratch: Scratch::default() }
+    }
+
+    /// The states of each length, and all layouts.
+    pub(crate) fn into_parts(self) -> (impl Iterator<Item = (Shape, [Keys<P>; 2])>, Vec<Layout>) {
+        let lengths = self.lengths.into_iter().flatten().map(|of| (of.shape, of.keys));
+        (lengths, self.layouts)
+    }
+
     /// As [`Store::insert`], and gives the payload of the state.
     #[inline]
     pub fn entry(&mut self, position: &mut Position, class: Class) -> (Inserted, &mut P) {
@@ -118,8 +125,8 @@ impl<P: Copy + Default> TreeStore<P> {
     /// Makes room for a state, and gives its key in the present layout.
     #[cold]
     fn settle(&mut self, probe: TreeProbe) -> u64 {
-        let Self { lengths, layouts, scratch } = self;
-        let of = of_length(lengths, layouts, probe.length());
+        let Self { lengths, layouts, key_bits_max, scratch } = self;
+        let of = of_length(lengths, layouts, (probe.length(), *key_bits_max));
         if of.keys[probe.class()].is_outgrown() {
             of.shape.make_compact(&mut of.keys, probe.class(), layouts);
         }
@@ -147,7 +154,7 @@ impl<P: Copy + Default> TreeStore<P> {
 
     #[inline]
     pub(super) fn of_length_mut(&mut self, length: usize) -> &mut OfLength<P> {
-        of_length(&mut self.lengths, &mut self.layouts, length)
+        of_length(&mut self.lengths, &mut self.layouts, (length, self.key_bits_max))
     }
 
     /// States in the store.
@@ -180,8 +187,8 @@ impl<P: Copy + Default> TreeStore<P> {
     /// The key of a state.
     #[cold]
     pub(super) fn key_of(&mut self, words: &[u32]) -> u64 {
-        let Self { lengths, layouts, scratch } = self;
-        let of = of_length(lengths, layouts, words.len());
+        let Self { lengths, layouts, key_bits_max, scratch } = self;
+        let of = of_length(lengths, layouts, (words.len(), *key_bits_max));
         loop {
             match of.shape.key_of(words, scratch) {
                 Ok(key) => return key,
@@ -202,15 +209,15 @@ impl<P: Copy + Default> OfLength<P> {
     }
 }
 
-/// The states of this many words; from now on there is a place for them.
+/// The states of this many words, from now on there is a place for them.
 #[inline(always)]
 fn of_length<'a, P: Copy + Default>(
     lengths: &'a mut Vec<Option<Box<OfLength<P>>>>,
     layouts: &mut Vec<Layout>,
-    length: usize,
+    (length, key_bits_max): (usize, u32),
 ) -> &'a mut OfLength<P> {
     if lengths.get(length).is_none_or(Option::is_none) {
-        add_length(lengths, layouts, length);
+        add_length(lengths, layouts, (length, key_bits_max));
     }
     lengths[length].as_mut().expect("there is a place for states of this length")
 }
@@ -220,14 +227,14 @@ fn of_length<'a, P: Copy + Default>(
 fn add_length<P: Copy + Default>(
     lengths: &mut Vec<Option<Box<OfLength<P>>>>,
     layouts: &mut Vec<Layout>,
-    length: usize,
+    (length, key_bits_max): (usize, u32),
 ) {
     if lengths.len() <= length {
         lengths.resize_with(length + 1, || None);
     }
     let number = layouts.len() as u32;
     layouts.push(Layout::empty(length, number));
-    let shape = Shape::new(length, number, KEY_BITS);
+    let shape = Shape::new(length, number, key_bits_max);
     let keys = [Keys::with_room(shape.key_bits, 0), Keys::with_room(shape.key_bits, 0)];
     lengths[length] = Some(Box::new(OfLength { shape, keys }));
 }
@@ -240,8 +247,8 @@ impl<P: Copy + Default> Store for TreeStore<P> {
     #[inline]
     fn prepare(&mut self, position: &mut Position, class: Class) -> TreeProbe {
         let length = position.visible().len();
-        let Self { lengths, layouts, scratch } = self;
-        let of = of_length(lengths, layouts, length);
+        let Self { lengths, layouts, key_bits_max, scratch } = self;
+        let of = of_length(lengths, layouts, (length, *key_bits_max));
         let key = loop {
             match of.shape.key(layouts.len() as u32, position, scratch) {
                 Ok(key) => break key,

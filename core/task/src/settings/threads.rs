@@ -4,8 +4,8 @@
 /// before does not depend on their number.
 pub const ALONE_TRANSITIONS: u64 = 100_000;
 
-/// After this many transitions a search for infinite runs begins anew with several threads, if it may. What it knew by then is lost,
-/// and little beside a search for which threads are worth while.
+/// After this many transitions, several threads go on with a search for infinite runs, if they may. They join a nested depth-first search;
+/// others begin anew: what was known by then is lost, and little beside a search for which threads are worth while.
 pub const ALONE_BEFORE_ANEW_TRANSITIONS: u64 = 50_000;
 
 /// How many threads may search.

@@ -27,7 +27,7 @@
 //! successors are red lies on no acceptance cycle, and is as good as red (`all_red`).
 //!
 //! *The early test.* Whether an accepting transition lies on the stack above the cyan state t is seen from how many of
-//! them the stack had when t was entered. Four bits of this number are kept with t; where they cannot tell, the
+//! them the stack had when t was entered. Three bits of this number are kept with t; where they cannot tell, the
 //! cycle is found later.
 //!
 //! *Transient states* that are passed through on trust may be visited any number of times. A red search
@@ -36,6 +36,8 @@
 //! *Reduction.* Where a state was expanded in part and has a transition to a cyan state, it is expanded in
 //! full: each cycle has such a state. The red search must see the same transitions; whether a state was
 //! expanded in full is kept with it, and therefore no state is passed through on trust.
+//!
+//! *Several threads* may go on with it ([`crate::parallel::cndfs`]), between red searches.
 
 mod evidence;
 mod mark;
@@ -43,13 +45,14 @@ mod mark;
 pub use mark::Mark;
 
 use super::outcome::{CycleOutcome, Run};
-use super::proviso::Proviso;
+use super::proviso::{NoReduction, Proviso};
 use super::watch::Watch;
-use crate::dfs_stack::{DfsStack, TransientPolicy};
+use crate::dfs_stack::{DfsStack, Frame, TransientPolicy};
 use crate::model::{Marks, Model, Next};
 use crate::observer::{Observer, Settings, state_words};
+use crate::outcome::Statistics;
 use crate::snapshot::{Phase, Rejection};
-use crate::store::{Payloads, Store};
+use crate::store::{Payloads, Store, TreeStore};
 use mark::Colour;
 use std::ops::ControlFlow;
 
@@ -68,22 +71,53 @@ where
     O: Observer<M::Label, M::Fault>,
     P: Proviso<M>,
 {
-    let watch = Watch::new(observer, settings, state_words(model));
-    let mut search = NestedDfs {
-        stack: DfsStack::new(model, S::MEMO_PER_WORD),
-        model,
-        store,
-        proviso,
-        watch,
-        accepting: 0,
-        looked_up: P::REDUCES,
-    };
-    search.stack.policy = policy::<M, P>(false);
-    let run = search.run();
-    let memory_bytes = search.memory_bytes();
-    let statistics = &mut search.watch.statistics;
-    statistics.memory_bytes = statistics.memory_bytes.max(memory_bytes);
-    CycleOutcome::conclude_found(run, search.store.exactness(), *statistics)
+    let mut search = NestedDfs::new(model, store, observer, settings, proviso);
+    let run = search.run().map_continue(|_| ());
+    search.conclude(run)
+}
+
+/// As [`nested_dfs`] without a reduction, until about this many transitions are listed; those of transient states count.
+pub(crate) fn nested_dfs_up_to<M, O>(
+    model: &mut M,
+    store: &mut TreeStore<Mark>,
+    observer: &mut O,
+    settings: &Settings,
+    transitions: u64,
+) -> Extent<M::Label, M::Fault>
+where
+    M: Model,
+    O: Observer<M::Label, M::Fault>,
+{
+    let mut search = NestedDfs::new(model, store, observer, settings, NoReduction);
+    search.transitions_max = transitions;
+    match search.run() {
+        ControlFlow::Continue(true) => Extent::Part(search.watch.statistics, search.begun()),
+        ended => Extent::Whole(search.conclude(ended.map_continue(|_| ()))),
+    }
+}
+
+/// How far a search came.
+pub(crate) enum Extent<L, F> {
+    /// To its end.
+    Whole(CycleOutcome<L, F>),
+    /// Not to its end. What it did by then; and where it is, if others may go on from there.
+    Part(Statistics, Option<Begun>),
+}
+
+/// Where a search is. No state is red that some search has to go to.
+pub(crate) struct Begun {
+    /// The states on its stack, the initial one first.
+    pub(crate) visits: Vec<Visit>,
+}
+
+/// A state on the stack of a search.
+pub(crate) struct Visit {
+    /// What was listed in it; the last one leads to the next state, or is done with.
+    pub(crate) listed: u32,
+    /// It is in the visited set.
+    pub(crate) is_stored: bool,
+    /// All successors looked at up to now are red.
+    pub(crate) all_red: bool,
 }
 
 struct NestedDfs<'a, M: Model, S: Store, O, P> {
@@ -96,6 +130,10 @@ struct NestedDfs<'a, M: Model, S: Store, O, P> {
     accepting: u8,
     /// Whether any transient state was looked up.
     looked_up: bool,
+    /// Some state was reached by an accepting transition and by one that is not, or a transient one by an accepting transition.
+    is_mixed: bool,
+    /// After this many transitions, others go on; with the greatest number never.
+    transitions_max: u64,
 }
 
 /// What is kept with a state on the stack.
@@ -113,22 +151,56 @@ struct FrameData {
     fully_expanded: bool,
 }
 
-impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>> NestedDfs<'_, M, S, O, P> {
-    fn run(&mut self) -> Run<M::Label, M::Fault> {
+impl<'a, M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>> NestedDfs<'a, M, S, O, P> {
+    /// A search that has not begun.
+    fn new(model: &'a mut M, store: &'a mut S, observer: &'a mut O, settings: &'a Settings, proviso: P) -> Self {
+        let watch = Watch::new(observer, settings, state_words(model));
+        let mut stack = DfsStack::new(model, S::MEMO_PER_WORD);
+        stack.policy = policy::<M, P>(false);
+        let (looked_up, transitions_max) = (P::REDUCES, u64::MAX);
+        Self { stack, model, store, proviso, watch, accepting: 0, looked_up, is_mixed: false, transitions_max }
+    }
+
+    /// The outcome of a search that ran to its end or was halted.
+    fn conclude(mut self, run: Run<M::Label, M::Fault>) -> CycleOutcome<M::Label, M::Fault> {
+        let memory_bytes = self.memory_bytes();
+        let statistics = &mut self.watch.statistics;
+        statistics.memory_bytes = statistics.memory_bytes.max(memory_bytes);
+        CycleOutcome::conclude_found(run, self.store.exactness(), *statistics)
+    }
+
+    /// Where it is, unless states are told apart in another way by those who would go on.
+    fn begun(&self) -> Option<Begun> {
+        let visit = |frame: &Frame<M::Cursor, M::Label, FrameData>| Visit {
+            listed: frame.listed,
+            is_stored: frame.is_stored(),
+            all_red: frame.data.all_red,
+        };
+        let is_same = !self.looked_up && !self.is_mixed;
+        is_same.then(|| Begun { visits: self.stack.frames().iter().map(visit).collect() })
+    }
+
+    /// Whether others are to go on.
+    fn run(&mut self) -> Run<M::Label, M::Fault, bool> {
         let probe = self.watch.arrive_at_initial(self.model, self.store, &mut self.stack)?;
-        self.store.payload(probe).1.enter(0);
+        self.store.payload(probe).1.enter(0, false);
         self.stack.start(self.model, false, FrameData { all_red: true, ..FrameData::default() });
         self.blue()
     }
 
-    fn blue(&mut self) -> Run<M::Label, M::Fault> {
-        while let Some(found) = self.stack.next(self.model) {
+    fn blue(&mut self) -> Run<M::Label, M::Fault, bool> {
+        loop {
             if self.watch.step_is_due() {
                 self.look(Phase::Blue)?;
+                let Statistics { transient, .. } = self.watch.statistics;
+                if self.transitions_max <= self.watch.statistics.transitions() + transient {
+                    return ControlFlow::Continue(true);
+                }
             }
+            let Some(found) = self.stack.next(self.model) else { return ControlFlow::Continue(false) };
             match found {
-                Next::Successor { label, fault: Some(fault), .. } => return self.fault(label, fault),
-                Next::Broken { label, fault } => return self.fault(Some(label), fault),
+                Next::Successor { label, fault: Some(fault), .. } => self.fault(label, fault)?,
+                Next::Broken { label, fault } => self.fault(Some(label), fault)?,
                 Next::Successor { label, transient, marks, fault: None } => {
                     let accepting = marks.has(Marks::ACCEPTING);
                     let red = self.arrive(label, transient, accepting)?;
@@ -142,7 +214,6 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
                 }
             }
         }
-        ControlFlow::Continue(())
     }
 
     /// Takes note of whether a successor of the state on top is red.
@@ -162,6 +233,7 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
         }
         let data = FrameData { accepting, all_red: true, ..FrameData::default() };
         let Some((class, probe)) = self.stack.look_up(self.model, self.store, transient, Marks::NONE) else {
+            self.is_mixed |= accepting;
             self.count_accepting(accepting);
             self.stack.descend(self.model, label, Marks::NONE, data);
             return ControlFlow::Continue(true);
@@ -169,9 +241,10 @@ impl<M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Proviso<M>
         self.looked_up |= transient;
         let count = (self.accepting + u8::from(accepting)) & Mark::COUNT_MAX;
         let mark = self.store.payload(probe).1;
+        self.is_mixed |= mark.colour() != Colour::White && mark.is_accepting() != accepting;
         match mark.colour() {
             Colour::White => {
-                mark.enter(count);
+                mark.enter(count, accepting);
                 if !transient {
                     self.watch.counts_state()?;
                 }

@@ -239,6 +239,31 @@ impl<'a, M: Model, T, E: From<StopReason>, K: SharedKeys> Explorer<'a, M, T, E, 
         self.stack.start(self.model, false, data);
     }
 
+    /// Lists in the state on top as much as another search of the same model has listed there.
+    pub(super) fn list_as_before(&mut self, listed: u32) {
+        for _ in 0..listed {
+            self.current = match self.stack.next(self.model) {
+                Some(Next::Successor { label, transient, marks, .. }) => {
+                    Some(Listed { label, transient, marks, again: false })
+                }
+                _ => None,
+            };
+        }
+    }
+
+    /// Looks at the successor listed last, to which another search of the same model went; the state, if it is a stored one. Then
+    /// [`Self::enter`] has to follow.
+    pub(super) fn go_on_as_before(&mut self, is_stored: bool) -> Option<Key> {
+        let &Listed { label, transient, marks, .. } = self.current.as_ref().expect("another search went on from here");
+        self.stack.propose();
+        if !is_stored {
+            assert!(self.descend(label, marks), "what another search passed through is passed through");
+            return None;
+        }
+        let set = &mut SharedSet(&mut self.access, self.how.apart);
+        Some(self.stack.probe(set, class_of(transient), marks))
+    }
+
     fn frame_data(&self, key: Key, note: u8) -> FrameData {
         FrameData {
             key,

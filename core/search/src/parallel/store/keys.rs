@@ -55,6 +55,25 @@ impl MarkedKeys {
         Mixer::new(Self::KEY_BITS, slots::SEGMENT_BITS)
     }
 
+    /// Keys of this many bits with what is kept with each, for this many threads: those whose payload has bits.
+    pub(super) fn of<P: Copy + Default>(
+        keys: &Keys<P>,
+        bits: u32,
+        threads: usize,
+        bits_of: impl Fn(P) -> Option<u32>,
+    ) -> Self {
+        let shared = Self::with_room(bits, keys.len(), threads);
+        let mut count = 0;
+        keys.each(|key, payload| {
+            if let Some(bits) = bits_of(payload) {
+                shared.entry(key, bits);
+                count += 1;
+            }
+        });
+        shared.count(count);
+        shared
+    }
+
     /// Tells the processor that the key will be asked for soon.
     #[inline]
     fn prefetch(&self, key: u64) {

@@ -24,6 +24,7 @@ pub(super) use state_set::StateSet;
 
 use super::apart::Apart;
 use crate::position::Position;
+use crate::store::keys::Keys;
 use crate::store::layout::Layout;
 use crate::store::shape::{Scratch, Shape, Unfit};
 use crate::store::{Class, Drawn, Inserted, TreeStore, VisitedSet, draw};
@@ -132,15 +133,46 @@ impl<K: SharedKeys> SharedStore<K> {
 impl SharedStore<PlainKeys> {
     /// The set of states that one thread visited, for this many threads.
     pub(super) fn of(alone: TreeStore, threads: usize) -> Self {
+        Self::from_alone(alone, threads, [Some(0), Some(1), None, None], |shape, keys| {
+            keys.iter().map(|keys| PlainKeys::of(keys, shape.key_bits, threads)).collect()
+        })
+    }
+}
+
+impl SharedStore<MarkedKeys> {
+    /// The set of ordinary states that one thread visited, for this many threads. Its keys have at most [`SharedKeys::KEY_BITS`].
+    /// `bits_of` tells the bits of each state, and whether it was reached otherwise.
+    pub(super) fn of_marked<P: Copy + Default>(
+        alone: TreeStore<P>,
+        threads: usize,
+        bits_of: impl Fn(P) -> (u32, bool),
+    ) -> Self {
+        Self::from_alone(alone, threads, [Some(0), None, Some(1), None], |shape, [ordinary, _]| {
+            let reached = |wanted: bool| {
+                let bits_of = |payload| Some(bits_of(payload)).filter(|bits| bits.1 == wanted).map(|bits| bits.0);
+                MarkedKeys::of(ordinary, shape.key_bits, threads, bits_of)
+            };
+            vec![reached(false), reached(true)]
+        })
+    }
+}
+
+impl<K: SharedKeys> SharedStore<K> {
+    /// The states that one thread visited. `sets` makes the sets of those of a length, of which `set_of` says where each kind is.
+    fn from_alone<P: Copy + Default>(
+        alone: TreeStore<P>,
+        threads: usize,
+        set_of: [Option<u8>; KINDS],
+        sets: impl Fn(&Shape, &[Keys<P>; 2]) -> Vec<K>,
+    ) -> Self {
         let (states, layouts) = alone.into_parts();
         let mut lengths = Vec::new();
         for (shape, keys) in states {
             if lengths.len() <= shape.length {
                 lengths.resize_with(shape.length + 1, || None);
             }
-            let sets = keys.iter().map(|keys| PlainKeys::of(keys, shape.key_bits, threads)).collect();
-            let length = shape.length;
-            lengths[length] = Some(Box::new(OfLength { shape, sets, set_of: [Some(0), Some(1), None, None] }));
+            let (length, sets) = (shape.length, sets(&shape, &keys));
+            lengths[length] = Some(Box::new(OfLength { shape, sets, set_of }));
         }
         let tables = Tables { threads, lengths, layouts };
         let store = Self::new(threads);
