@@ -1,6 +1,7 @@
-//! A thread that confirms what was found, and looks for shorter runs and for a schedule, while searches for other properties go on.
+//! A thread that confirms what was found, and looks for shorter runs and for a schedule, while searches for other properties go on. Once
+//! these are over, more threads do the same.
 //!
-//! What it finds out does not depend on what goes on beside it, so it is the same with one thread unless memory or time runs out.
+//! What they find out does not depend on what goes on beside them, so it is the same with one thread unless memory or time runs out.
 
 use super::schedule;
 use crate::task::Checked;
@@ -13,12 +14,12 @@ use fabius_task::settings::Settings;
 use std::any::Any;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{Builder, Scope};
 use std::time::Duration;
 
-/// The thread may use one part of the memory that is allowed, …
+/// A thread may use one part of the memory that is allowed, …
 const MEMORY_SHARE: u64 = 16;
 /// … and this much at least: with less memory, everything happens one after the other.
 const MEMORY_BYTES_MIN: u64 = 32 << 20;
@@ -26,14 +27,26 @@ const MEMORY_BYTES_MIN: u64 = 32 << 20;
 /// Its stack: a model may nest deeply.
 pub(super) const STACK_BYTES: usize = 64 << 20;
 
-/// The thread, which begins when there is something to confirm.
+/// The threads, the first of which begins when there is something to confirm.
 pub(super) struct Beside<'s, 'a> {
     scope: &'s Scope<'s, 'a>,
     task: Task<'a>,
-    /// Where to send what is to be confirmed, and where to hear of it.
-    thread: Option<(Sender<Handed<'a>>, Receiver<Told>)>,
+    threads: Option<Threads<'a>>,
     /// The numbers of the properties for which something is being confirmed, in their order.
     waiting: VecDeque<usize>,
+}
+
+/// Threads that have begun.
+struct Threads<'a> {
+    count: usize,
+    /// Where to send what is to be confirmed, …
+    hand: Sender<Handed<'a>>,
+    /// … where they wait for it, …
+    handed: Arc<Mutex<Receiver<Handed<'a>>>>,
+    /// … what they tell by, …
+    tell: Sender<Told>,
+    /// … and where to hear of it.
+    told: Receiver<Told>,
 }
 
 /// What all that is to be confirmed has in common.
@@ -51,7 +64,7 @@ pub(super) type FromOutside<'a> = (Cancel, &'a (dyn Fn() -> Duration + Sync), Op
 /// Something to confirm: the number of the property, the property, and what its search left behind.
 type Handed<'a> = (usize, &'a Planned, Box<Checked>);
 
-/// What the thread tells.
+/// What a thread tells.
 pub(super) enum Told {
     Event(Box<Event>),
     /// What was found for the property with this number is confirmed.
@@ -60,7 +73,7 @@ pub(super) enum Told {
 }
 
 impl<'s, 'a> Beside<'s, 'a> {
-    /// The thread for a check; none if there is too little memory for it.
+    /// The threads for a check; none if there is too little memory for it.
     pub(super) fn new(
         scope: &'s Scope<'s, 'a>,
         from_outside: FromOutside<'a>,
@@ -73,10 +86,10 @@ impl<'s, 'a> Beside<'s, 'a> {
         let limits = Limits { memory_bytes_max, ..settings.limits };
         let settings = Settings { limits, ..settings.clone() };
         let task = Task { loaded, program, settings, from_outside };
-        Some(Self { scope, task, thread: None, waiting: VecDeque::new() })
+        Some(Self { scope, task, threads: None, waiting: VecDeque::new() })
     }
 
-    /// The memory that it may use.
+    /// The memory that a thread may use.
     pub(super) fn memory_bytes_max(&self) -> Option<u64> {
         self.task.settings.limits.memory_bytes_max
     }
@@ -87,60 +100,76 @@ impl<'s, 'a> Beside<'s, 'a> {
     /// What is to be confirmed here, if the system gives no thread.
     pub(super) fn confirm(&mut self, index: usize, planned: &'a Planned, checked: Checked) -> Result<(), Box<Checked>> {
         let mut checked = Box::new(checked);
-        if self.thread.is_none() {
-            self.thread = begin(self.scope, &self.task);
+        if self.threads.is_none() {
+            self.threads = Threads::begin(self.scope, &self.task);
         }
-        let Some((handed, _)) = &self.thread else { return Err(checked) };
+        let Some(threads) = &self.threads else { return Err(checked) };
         if let Some(unconfirmed) = &mut checked.unconfirmed {
             unconfirmed.set_bounds(self.task.settings.until, self.memory_bytes_max());
         }
-        handed.send((index, planned, checked)).map_err(|back| back.0.2)?;
+        threads.hand.send((index, planned, checked)).map_err(|back| back.0.2)?;
         self.waiting.push_back(index);
         Ok(())
     }
 
-    /// The number of the property for which it confirms something now.
+    /// Nothing else goes on any more: as many threads as may work confirm what waits, if the system gives them.
+    pub(super) fn is_alone(&mut self) {
+        let most = self.task.settings.threads.most().min(self.waiting.len());
+        let Some(threads) = &mut self.threads else { return };
+        while threads.count < most && threads.begin_another(self.scope, &self.task).is_some() {}
+    }
+
+    /// The number of the property that waits longest for its confirmation.
     pub(super) fn first_waiting(&self) -> Option<usize> {
         self.waiting.front().copied()
     }
 
-    /// What it tells, if anything.
+    /// What the threads tell, if anything.
     pub(super) fn hear(&mut self) -> Option<Told> {
-        let told = self.thread.as_ref()?.1.try_recv().ok()?;
+        let told = self.threads.as_ref()?.told.try_recv().ok()?;
         Some(self.noted(told))
     }
 
-    /// What it tells next; something must be waiting.
+    /// What they tell next; something must be waiting.
     pub(super) fn wait(&mut self) -> Told {
-        let told = self.thread.as_ref().and_then(|(_, told)| told.recv().ok());
+        let told = self.threads.as_ref().and_then(|threads| threads.told.recv().ok());
         self.noted(told.unwrap_or_else(|| Told::Panicked(Box::new("a thread ended before all was confirmed"))))
     }
 
     fn noted(&mut self, told: Told) -> Told {
-        if matches!(told, Told::Confirmed(..)) {
-            self.waiting.pop_front();
+        if let Told::Confirmed(index, _) = told {
+            self.waiting.retain(|&waiting| waiting != index);
         }
         told
     }
 }
 
-/// Begins the thread; `None` if the system gives none.
-fn begin<'s, 'a>(scope: &'s Scope<'s, 'a>, task: &Task<'a>) -> Option<(Sender<Handed<'a>>, Receiver<Told>)> {
-    let (hand, handed) = channel::<Handed<'a>>();
-    let (tell, told) = channel();
-    let task = task.clone();
-    let work = move || {
-        for (index, planned, checked) in handed {
-            let confirmed = catch_unwind(AssertUnwindSafe(|| task.confirm(planned, checked, &tell)));
-            let last = confirmed.map_or_else(Told::Panicked, |checked| Told::Confirmed(index, checked));
-            if tell.send(last).is_err() {
-                break;
+impl<'a> Threads<'a> {
+    /// Begins the first one; `None` if the system gives none.
+    fn begin<'s>(scope: &'s Scope<'s, 'a>, task: &Task<'a>) -> Option<Self> {
+        let ((hand, handed), (tell, told)) = (channel(), channel());
+        let mut threads = Self { count: 0, hand, handed: Arc::new(Mutex::new(handed)), tell, told };
+        threads.begin_another(scope, task)?;
+        Some(threads)
+    }
+
+    fn begin_another<'s>(&mut self, scope: &'s Scope<'s, 'a>, task: &Task<'a>) -> Option<()> {
+        let (handed, tell, task) = (Arc::clone(&self.handed), self.tell.clone(), task.clone());
+        let next = move || handed.lock().unwrap_or_else(PoisonError::into_inner).recv().ok();
+        let work = move || {
+            while let Some((index, planned, checked)) = next() {
+                let confirmed = catch_unwind(AssertUnwindSafe(|| task.confirm(planned, checked, &tell)));
+                let last = confirmed.map_or_else(Told::Panicked, |checked| Told::Confirmed(index, checked));
+                if tell.send(last).is_err() {
+                    break;
+                }
             }
-        }
-    };
-    reserve_thread();
-    Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work).ok()?;
-    Some((hand, told))
+        };
+        reserve_thread();
+        Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, work).ok()?;
+        self.count += 1;
+        Some(())
+    }
 }
 
 impl Task<'_> {

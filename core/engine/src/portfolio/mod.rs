@@ -13,7 +13,8 @@
 //! all where memory is short or the system gives no thread; since pauses become ever rarer and the turns ever smaller beside them,
 //! little is done twice. A main search that ends before its first pause is the whole check of its property.
 //!
-//! What a search found is confirmed, and shorter runs are looked for, while the searches for other properties go on ([`Beside`]).
+//! What a search found is confirmed, and shorter runs are looked for, while the searches for other properties go on ([`Beside`]); what is
+//! left of that once they are over is done by all threads.
 //!
 //! After a proof of safety or of an invariant, one search looks for what violates any of the invariants that are open
 //! ([`together`]); it does not pause, since it may do no more work than their own searches would.
@@ -319,8 +320,7 @@ impl<'s, 'a> Portfolio<'s, 'a> {
     fn hear_beside(&mut self, context: &mut CheckContext<'_>) {
         while let Some(told) = self.beside.as_mut().and_then(Beside::hear) {
             // How far it is would be taken for how far the search is that goes on.
-            let is_progress = |event: &Event| matches!(event, Event::Searching { .. } | Event::Progress { .. });
-            if !matches!(&told, Told::Event(event) if is_progress(event)) {
+            if progress_of(&told).is_none() {
                 self.hear(told, context);
             }
         }
@@ -329,13 +329,17 @@ impl<'s, 'a> Portfolio<'s, 'a> {
     /// Waits until everything is confirmed that was found.
     fn wait_for_beside(&mut self, context: &mut CheckContext<'_>) {
         self.hear_beside(context);
+        self.beside.iter_mut().for_each(Beside::is_alone);
         let mut named = None;
         while let Some(index) = self.beside.as_ref().and_then(Beside::first_waiting) {
+            let planned = self.properties[index].planned;
+            let property = &planned.name;
             if named.replace(index) != Some(index) {
-                let property = self.properties[index].planned.name.clone();
-                (context.observe)(Event::Searching { property, goal: Goal::ShorterRun });
+                (context.observe)(Event::Searching { property: property.clone(), goal: Goal::ShorterRun });
             }
-            if let Some(told) = self.beside.as_mut().map(Beside::wait) {
+            let Some(told) = self.beside.as_mut().map(Beside::wait) else { break };
+            // Of several that go on at the same time, one tells how far it is.
+            if progress_of(&told).is_none_or(|of| of == property) {
                 self.hear(told, context);
             }
         }
@@ -441,6 +445,15 @@ impl<'s, 'a> Portfolio<'s, 'a> {
         let used = self.held_bytes + self.set_aside();
         let memory_bytes_max = limits.memory_bytes_max.map(|max| max.saturating_sub(used));
         Limits { memory_bytes_max, ..limits }
+    }
+}
+
+/// The property of a search of which this only tells that it goes on.
+fn progress_of(told: &Told) -> Option<&str> {
+    let Told::Event(event) = told else { return None };
+    match &**event {
+        Event::Searching { property, .. } | Event::Progress { property, .. } => Some(property),
+        _ => None,
     }
 }
 
