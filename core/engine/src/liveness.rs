@@ -251,10 +251,27 @@ where
     let mut observer = Trying::new(observer, trials, settings.limits);
     let (outcome, mut visited) =
         parallel::dfs_fifo(&mut machines, &mut observer, &settings, parallel::Levels::Free, SEED);
-    machines.iter_mut().for_each(|clone| machine.whole().learn(clone.whole()));
-    let audited = audited(machine, &mut visited, &outcome, task.settings, context);
+    let store_bytes = visited.memory_bytes();
     let word = word(query.search, outcome.workers.len());
-    Explored { word, store_bytes: visited.memory_bytes(), outcome, audited, states_before }
+    let explored = searched_by(machine, machines, outcome, (&mut visited, store_bytes), word, (task, context));
+    Explored { states_before, ..explored }
+}
+
+/// What a search found, for which threads may have searched these clones of the machine.
+fn searched_by<M>(
+    machine: &mut M,
+    clones: Vec<M>,
+    outcome: CycleFound,
+    (visited, store_bytes): (&mut dyn VisitedSet, u64),
+    word: &'static str,
+    (task, context): (&Task<'_>, &mut CheckContext<'_>),
+) -> Explored
+where
+    M: Processes<Label = Move, Fault = Fault> + Auditable,
+{
+    clones.into_iter().for_each(|mut clone| machine.whole().learn(clone.whole()));
+    let audited = audited(machine, visited, &outcome, task.settings, context);
+    Explored { word, store_bytes, outcome, audited, states_before: 0 }
 }
 
 /// Runs a nested search that several threads may join.
@@ -268,12 +285,13 @@ fn nested_together<M>(
 where
     M: Processes<Label = Move, Fault = Fault, Cursor: Send> + Auditable + Clone + Send,
 {
-    let parallel::Nested { outcome, mut visited, mut models, states_before } =
+    let parallel::Nested { outcome, mut visited, models, states_before } =
         parallel::cndfs(machine, threads, observer, settings, SEED);
-    models.iter_mut().for_each(|clone| machine.whole().learn(clone.whole()));
-    let audited = audited(machine, visited.as_set(), &outcome, task.settings, observer.observer.context);
+    let store_bytes = visited.memory_bytes();
     let word = word(CycleSearch::NestedDfs, outcome.workers.len());
-    Explored { word, store_bytes: visited.memory_bytes(), outcome, audited, states_before }
+    let of_task = (task, &mut *observer.observer.context);
+    let explored = searched_by(machine, models, outcome, (visited.as_set(), store_bytes), word, of_task);
+    Explored { states_before, ..explored }
 }
 
 /// Whether nothing is accepted again and again, and the order of the search is free: then only faults can be found.
@@ -293,10 +311,10 @@ fn explore_for_faults<M>(
 where
     M: Processes<Label = Move, Fault = Fault, Cursor: Send> + Auditable + Clone + Send,
 {
-    let (outcome, mut visited, mut models) = parallel::faults(machine, threads, observer, settings, SEED);
-    models.iter_mut().for_each(|clone| machine.whole().learn(clone.whole()));
-    let audited = audited(machine, visited.as_set(), &outcome, task.settings, observer.observer.context);
-    Explored { word: "dfs", store_bytes: visited.memory_bytes(), outcome, audited, states_before: 0 }
+    let (outcome, mut visited, models) = parallel::faults(machine, threads, observer, settings, SEED);
+    let store_bytes = visited.memory_bytes();
+    let of_task = (task, &mut *observer.observer.context);
+    searched_by(machine, models, outcome, (visited.as_set(), store_bytes), "dfs", of_task)
 }
 
 /// Runs the search with one thread; what it found, the memory of the states, and the states.

@@ -23,6 +23,8 @@ use std::time::Duration;
 const MEMORY_SHARE: u64 = 16;
 /// … and this much at least: with less memory, everything happens one after the other.
 const MEMORY_BYTES_MIN: u64 = 32 << 20;
+/// There are no more threads than this: together they may use half of the memory.
+const THREADS_MAX: usize = MEMORY_SHARE as usize / 2;
 
 /// Its stack: a model may nest deeply.
 pub(super) const STACK_BYTES: usize = 64 << 20;
@@ -43,8 +45,8 @@ struct Threads<'a> {
     hand: Sender<Handed<'a>>,
     /// … where they wait for it, …
     handed: Arc<Mutex<Receiver<Handed<'a>>>>,
-    /// … what they tell by, …
-    tell: Sender<Told>,
+    /// … what they tell by, as long as others may begin, …
+    tell: Option<Sender<Told>>,
     /// … and where to hear of it.
     told: Receiver<Told>,
 }
@@ -112,11 +114,13 @@ impl<'s, 'a> Beside<'s, 'a> {
         Ok(())
     }
 
-    /// Nothing else goes on any more: as many threads as may work confirm what waits, if the system gives them.
-    pub(super) fn is_alone(&mut self) {
-        let most = self.task.settings.threads.most().min(self.waiting.len());
+    /// Takes note that no search goes on any more: as many threads as may work confirm what waits, if the system gives them.
+    pub(super) fn no_search_goes_on(&mut self) {
+        let most = self.task.settings.threads.most().min(self.waiting.len()).min(THREADS_MAX);
         let Some(threads) = &mut self.threads else { return };
         while threads.count < most && threads.begin_another(self.scope, &self.task).is_some() {}
+        // What they tell ends with them.
+        threads.tell = None;
     }
 
     /// The number of the property that waits longest for its confirmation.
@@ -148,13 +152,14 @@ impl<'a> Threads<'a> {
     /// Begins the first one; `None` if the system gives none.
     fn begin<'s>(scope: &'s Scope<'s, 'a>, task: &Task<'a>) -> Option<Self> {
         let ((hand, handed), (tell, told)) = (channel(), channel());
-        let mut threads = Self { count: 0, hand, handed: Arc::new(Mutex::new(handed)), tell, told };
+        let mut threads = Self { count: 0, hand, handed: Arc::new(Mutex::new(handed)), tell: Some(tell), told };
         threads.begin_another(scope, task)?;
         Some(threads)
     }
 
+    /// Begins one more; `None` if the system gives none.
     fn begin_another<'s>(&mut self, scope: &'s Scope<'s, 'a>, task: &Task<'a>) -> Option<()> {
-        let (handed, tell, task) = (Arc::clone(&self.handed), self.tell.clone(), task.clone());
+        let (handed, tell, task) = (Arc::clone(&self.handed), self.tell.clone()?, task.clone());
         let next = move || handed.lock().unwrap_or_else(PoisonError::into_inner).recv().ok();
         let work = move || {
             while let Some((index, planned, checked)) = next() {

@@ -329,7 +329,7 @@ impl<'s, 'a> Portfolio<'s, 'a> {
     /// Waits until everything is confirmed that was found.
     fn wait_for_beside(&mut self, context: &mut CheckContext<'_>) {
         self.hear_beside(context);
-        self.beside.iter_mut().for_each(Beside::is_alone);
+        self.beside.iter_mut().for_each(Beside::no_search_goes_on);
         let mut named = None;
         while let Some(index) = self.beside.as_ref().and_then(Beside::first_waiting) {
             let planned = self.properties[index].planned;
@@ -448,7 +448,7 @@ impl<'s, 'a> Portfolio<'s, 'a> {
     }
 }
 
-/// The property of a search of which this only tells that it goes on.
+/// The property of a search, if this only tells that it goes on.
 fn progress_of(told: &Told) -> Option<&str> {
     let Told::Event(event) = told else { return None };
     match &**event {

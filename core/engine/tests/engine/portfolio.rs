@@ -181,6 +181,36 @@ fn a_search_goes_on_while_a_violation_is_confirmed() {
 }
 
 #[test]
+fn what_waits_at_the_end_is_confirmed_by_all_threads_as_by_one() {
+    // Each run is shortened with much work, so that most wait when the searches are over.
+    let formulas: String = (0..12).map(|at| format!("ltl wrong{at} {{ <> [] (a == {at} && b != {at}) }} ")).collect();
+    let text = format!(
+        "byte a, b; {formulas}
+        active proctype A() {{ do :: a < 30 -> a++ :: a > 0 -> a-- od }}
+        active proctype B() {{ do :: b < 30 -> b++ :: b > 0 -> b-- od }}"
+    );
+    let with = |threads, limits| {
+        let settings = Settings { threads: ThreadCount::UpTo(threads), limits, ..Settings::default() };
+        run(&text, &settings)
+    };
+    let (alone, _) = with(1, Limits::default());
+    let memory_bytes_max = Some(1 << 30);
+    for (threads, memory_bytes_max) in [(2, None), (4, None), (20, None), (20, memory_bytes_max)] {
+        let (outcome, events) = with(threads, Limits { memory_bytes_max, ..Limits::default() });
+        assert_eq!(outcome.report, alone.report, "{threads}");
+        for property in &outcome.report.properties[1..] {
+            assert_eq!(property.verdict, Verdict::Violated, "{}", property.name);
+            let is_done =
+                |event: &&Event| matches!(event, Event::PropertyDone { property: of } if of.name == property.name);
+            let is_told =
+                |event: &&Event| matches!(event, Event::Violation { property: of, .. } if *of == property.name);
+            let count = |is: &dyn Fn(&&Event) -> bool| events.iter().filter(is).count();
+            assert_eq!((count(&is_done), count(&is_told)), (1, 1), "{}, {threads}", property.name);
+        }
+    }
+}
+
+#[test]
 fn what_is_found_is_told_once_whenever_a_pause_is_due() {
     // It takes some thousand steps to close the loop, and as many more to look for a shorter one: pauses are due before, between and after.
     let text = "int a, b; ltl p { <> (a < 0) } ltl q { [] (b < 1500) }

@@ -7,7 +7,7 @@ use crate::observer::{Budget, Observer, Settings};
 use crate::outcome::{Halt, Statistics};
 use crate::snapshot::{Rejected, Rejection, SearchSnapshot, SnapshotRequest};
 use crate::store::{Class, Store};
-use fabius_base::StopReason;
+use fabius_base::{Limits, StopReason};
 use std::fmt::Debug;
 use std::ops::ControlFlow;
 
@@ -33,6 +33,11 @@ impl<'a, O> Watch<'a, O> {
             rejected,
             wants_example,
         }
+    }
+
+    /// How much may be used now.
+    pub(crate) fn limits(&self) -> Limits {
+        self.budget.limits()
     }
 
     /// Arrives at the initial state, with an empty stack: counts it, and looks for it in the store.

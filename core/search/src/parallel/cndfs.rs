@@ -47,7 +47,7 @@ use super::explorer::{Arrival, Event, Exploration, Explorer, UNCOUNTED};
 use super::reach::Visited;
 use super::store::{BITS, Key, MarkedKeys, SharedKeys, SharedStore, StateSet};
 use super::worker_pool::{Run, Show, WorkerPool};
-use crate::cycle::nested_dfs::{Begun, Extent, Mark, nested_dfs_up_to};
+use crate::cycle::nested_dfs::{Extent, Mark, Visit, nested_dfs_up_to};
 use crate::cycle::outcome::{CycleOutcome, Found};
 use crate::model::{Marks, Model};
 use crate::observer::{Observer, Settings, tell_together};
@@ -94,12 +94,8 @@ pub struct Nested<M: Model> {
     pub states_before: u64,
 }
 
-/// What one thread did before others join.
-pub(super) struct Before {
-    begun: Begun,
-    statistics: Statistics,
-    store: TreeStore<Mark>,
-}
+/// What one thread did before others join: the states on its stack, and its counters.
+type Begun = (Vec<Visit>, Statistics);
 
 /// Looks for a cycle with an accepting transition. The caller's thread searches alone, as [`crate::cycle::nested_dfs`] does, until it has
 /// listed about `alone` transitions, if any; what is left then is searched by `threads` threads. These begin anew if they tell states
@@ -116,19 +112,28 @@ where
     M: Model<Label: Send, Fault: Send> + Send + Clone,
     O: Observer<M::Label, M::Fault>,
 {
-    let (mut before, mut states_before) = (None, 0);
+    let (mut settings, mut states_before) = (settings.clone(), 0);
+    let (mut shared, mut begun) = (SharedStore::new(threads), None);
     if 0 < alone {
         let mut store = TreeStore::with_keys_of(MarkedKeys::KEY_BITS);
-        match nested_dfs_up_to(model, &mut store, observer, settings, alone) {
+        match nested_dfs_up_to(model, &mut store, observer, &settings, alone) {
             Extent::Whole(outcome) => {
                 return Nested { outcome, visited: Visited::Alone(store), models: Vec::new(), states_before };
             }
-            Extent::Part(statistics, Some(begun)) => before = Some(Before { begun, statistics, store }),
-            Extent::Part(statistics, None) => states_before = statistics.states,
+            Extent::Part { statistics, limits, way } => {
+                settings.limits = limits;
+                match way {
+                    Some(way) => {
+                        (shared, begun) = (SharedStore::of_marked(store, threads, bits_of), Some((way, statistics)));
+                    }
+                    None => states_before = statistics.states,
+                }
+            }
         }
     }
     let mut models = vec![model.clone(); threads];
-    let (outcome, visited) = search(&mut models, observer, settings, seed, Exploration::SAME_FOR_ALL, before);
+    let how = Exploration::SAME_FOR_ALL;
+    let (outcome, visited) = search(&mut models, observer, &settings, seed, how, (shared, begun));
     Nested { outcome, visited, models, states_before }
 }
 
@@ -138,19 +143,13 @@ pub(super) fn search<M, O>(
     settings: &Settings,
     seed: u64,
     how: Exploration,
-    before: Option<Before>,
+    (store, begun): (SharedStore<MarkedKeys>, Option<Begun>),
 ) -> (CycleOutcome<M::Label, M::Fault>, Visited<Mark>)
 where
     M: Model<Label: Send, Fault: Send> + Send + Clone,
     O: Observer<M::Label, M::Fault>,
 {
     let how = Exploration { apart: Some(Marks::ACCEPTING), ..how };
-    let (store, begun) = match before {
-        Some(Before { begun, statistics, store }) => {
-            (SharedStore::of_marked(store, models.len(), bits_of), Some((begun, statistics)))
-        }
-        None => (SharedStore::new(models.len()), None),
-    };
     let workers = WorkerPool::<(), Why<M>, MarkedKeys>::new(store, models.len(), 0, seed, settings);
     begun.iter().for_each(|(_, statistics)| workers.count_stored(statistics.states));
     let mut watch = |statistics: &Statistics, limits: &mut Limits, show: Show<'_, M::Label>| {
@@ -177,6 +176,8 @@ where
 
 /// The bits of a state that one thread visited, which is the first one from now on; and whether it was reached by an accepting transition.
 fn bits_of(mark: Mark) -> (u32, bool) {
+    let is_searched = !mark.is_accepting() || mark.is_cyan() || mark.is_red();
+    assert!(is_searched, "behind what is blue and reached by an accepting transition, a cycle was sought");
     let red = if mark.is_red() { RED } else { 0 };
     let bits = if mark.is_cyan() { CYAN_FIRST } else { BLUE | red };
     (bits, mark.is_accepting())
@@ -213,9 +214,9 @@ impl<M: Model> Cndfs<'_, M> {
     }
 
     /// Begins where one thread is that searched alone.
-    fn go_on(&mut self, (begun, statistics): (Begun, Statistics)) -> Run<Why<M>> {
+    fn go_on(&mut self, (way, statistics): Begun) -> Run<Why<M>> {
         let mut listed = None;
-        for visit in begun.visits {
+        for visit in way {
             let key = match listed {
                 None => match self.explorer.reset_to_initial() {
                     Ok(start) => {
@@ -245,7 +246,8 @@ impl<M: Model> Cndfs<'_, M> {
         }
         self.explorer.list_as_before(listed.unwrap_or_default());
         self.explorer.beside_bytes = self.all_red.capacity() as u64;
-        self.explorer.share.statistics = statistics;
+        // Its memory is that of all from now on.
+        self.explorer.share.statistics = Statistics { memory_bytes: 0, ..statistics };
         ControlFlow::Continue(())
     }
 

@@ -308,7 +308,8 @@ impl<M: Model> Lookup for Reach<'_, M> {
 impl<M: Model> Reach<'_, M> {
     fn work(&mut self, model: &mut M, traversals: &mut Traversals<M, Key>, begun: Option<Begun<M>>) -> Run<Halt> {
         if let Some(begun) = begun {
-            self.share.statistics = begun.statistics;
+            // Its memory is that of all from now on.
+            self.share.statistics = Statistics { memory_bytes: 0, ..begun.statistics };
             self.share.pieces += 1;
             traversals.take_over(begun.part);
         } else if self.thread == 0 {

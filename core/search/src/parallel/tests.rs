@@ -5,6 +5,7 @@ mod divided;
 mod reachability;
 
 use super::explorer::Exploration;
+use super::store::SharedStore;
 use super::{Levels, Nested, cndfs, dfs_fifo};
 use crate::cycle::{CycleOutcome, Found};
 use crate::dfs_stack::TransientPolicy;
@@ -360,9 +361,28 @@ fn has_acceptance_cycle(toy: &Toy) -> bool {
         .any(|(node, edge)| edge.to.is_some_and(|to| to == node || reachable(toy, to, |_| true).contains(&node)))
 }
 
+/// Whether an acceptance cycle was found: one that there is, or else there is none and all states were visited.
+fn finds_acceptance(toy: &Toy, outcome: &ToyCycle, seed: u64) -> bool {
+    assert_eq!(outcome.first().is_some(), has_acceptance_cycle(toy), "seed {seed}");
+    match outcome.first() {
+        None => {
+            assert!(outcome.proves_absence(), "seed {seed}");
+            assert!(outcome.statistics.states >= ordinary(toy), "seed {seed}");
+            false
+        }
+        Some(Found::Lasso { stem, cycle }) => {
+            let (_, edges) = walk_lasso(toy, stem, cycle);
+            assert!(edges.iter().any(is_accepting), "seed {seed}: {cycle:?} is not accepted");
+            true
+        }
+        Some(Found::Fault { .. }) => panic!("seed {seed}: a fault where there is none"),
+    }
+}
+
 fn nested(toy: &Toy, threads: usize, seed: u64) -> ToyCycle {
     let how = Exploration { same_for_all: true, ..exploration(seed) };
-    cndfs::search(&mut models(toy, threads, seed), &mut Quiet, &Settings::default(), seed, how, None).0
+    let begun = (SharedStore::new(threads), None);
+    cndfs::search(&mut models(toy, threads, seed), &mut Quiet, &Settings::default(), seed, how, begun).0
 }
 
 /// Watches each step.
@@ -392,22 +412,11 @@ fn nested_searches_that_are_joined_find_an_acceptance_cycle_if_there_is_one() {
         let Nested { outcome, models, states_before, .. } = nested_joined(&toy, (threads, alone), seed);
         joined += u64::from(!models.is_empty() && states_before == 0);
         anew += u64::from(0 < states_before);
-        assert_eq!(outcome.first().is_some(), has_acceptance_cycle(&toy), "seed {seed}");
-        match outcome.first() {
-            None => {
-                assert!(outcome.proves_absence(), "seed {seed}");
-                // Where it depends on the state whether it is accepting, each is one.
-                let transient = toy.nodes().iter().any(|node| node.transient);
-                let is_one = seed % 3 != 0 && !transient;
-                assert!(!is_one || outcome.statistics.states == ordinary(&toy), "seed {seed}");
-            }
-            Some(Found::Lasso { stem, cycle }) => {
-                found += 1;
-                let (_, edges) = walk_lasso(&toy, stem, cycle);
-                assert!(edges.iter().any(is_accepting), "seed {seed}: {cycle:?} is not accepted");
-            }
-            Some(Found::Fault { .. }) => panic!("seed {seed}: a fault where there is none"),
-        }
+        let is_found = finds_acceptance(&toy, &outcome, seed);
+        found += u64::from(is_found);
+        // Where it depends on the state whether it is accepting, each is one.
+        let is_one = seed % 3 != 0 && !toy.nodes().iter().any(|node| node.transient);
+        assert!(is_found || !is_one || outcome.statistics.states == ordinary(&toy), "seed {seed}");
     }
     assert!((GRAPHS / 2..GRAPHS * 3 / 2).contains(&found), "{found}");
     assert!(GRAPHS / 2 < joined && 10 < anew, "{joined} joined, {anew} began anew");
@@ -422,19 +431,7 @@ fn cndfs_finds_an_acceptance_cycle_if_there_is_one() {
         let joint = nested(&toy, threads, seed);
         let outcome = &joint;
         check_workers(outcome, threads);
-        assert_eq!(outcome.first().is_some(), has_acceptance_cycle(&toy), "seed {seed}");
-        match outcome.first() {
-            None => {
-                assert!(outcome.proves_absence(), "seed {seed}");
-                assert!(outcome.statistics.states >= ordinary(&toy), "seed {seed}");
-            }
-            Some(Found::Lasso { stem, cycle }) => {
-                found += 1;
-                let (_, edges) = walk_lasso(&toy, stem, cycle);
-                assert!(edges.iter().any(is_accepting), "seed {seed}: {cycle:?} is not accepted");
-            }
-            Some(Found::Fault { .. }) => panic!("seed {seed}: a fault where there is none"),
-        }
+        found += u64::from(finds_acceptance(&toy, outcome, seed));
     }
     assert!((GRAPHS / 2..GRAPHS * 5 / 2).contains(&found), "{found}");
 }
@@ -471,7 +468,8 @@ fn nested_searches_do_not_spoil_each_other() {
             let mut models = models(&toy, threads, 4 * (4 * seed + round));
             models.iter_mut().for_each(|model| model.slow_one_in = 2 + round as usize);
             let (settings, how) = (Settings::default(), Exploration::SAME_FOR_ALL);
-            let found = cndfs::search(&mut models, &mut Quiet, &settings, seed + round, how, None).0.into_first();
+            let begun = (SharedStore::new(threads), None);
+            let found = cndfs::search(&mut models, &mut Quiet, &settings, seed + round, how, begun).0.into_first();
             assert_eq!(found.is_some(), expected, "seed {seed}, round {round}");
             let mut slow = Halting { together: None, ..models.remove(0) };
             let alone = 3 + 4 * round;

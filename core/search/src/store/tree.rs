@@ -209,7 +209,7 @@ impl<P: Copy + Default> OfLength<P> {
     }
 }
 
-/// The states of this many words, from now on there is a place for them.
+/// The states of this many words; from now on there is a place for them.
 #[inline(always)]
 fn of_length<'a, P: Copy + Default>(
     lengths: &'a mut Vec<Option<Box<OfLength<P>>>>,

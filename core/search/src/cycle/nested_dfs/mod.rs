@@ -53,6 +53,7 @@ use crate::observer::{Observer, Settings, state_words};
 use crate::outcome::Statistics;
 use crate::snapshot::{Phase, Rejection};
 use crate::store::{Payloads, Store, TreeStore};
+use fabius_base::Limits;
 use mark::Colour;
 use std::ops::ControlFlow;
 
@@ -91,7 +92,10 @@ where
     let mut search = NestedDfs::new(model, store, observer, settings, NoReduction);
     search.transitions_max = transitions;
     match search.run() {
-        ControlFlow::Continue(true) => Extent::Part(search.watch.statistics, search.begun()),
+        ControlFlow::Continue(true) => {
+            let (statistics, limits) = (search.watch.statistics, search.watch.limits());
+            Extent::Part { statistics, limits, way: search.way() }
+        }
         ended => Extent::Whole(search.conclude(ended.map_continue(|_| ()))),
     }
 }
@@ -100,14 +104,15 @@ where
 pub(crate) enum Extent<L, F> {
     /// To its end.
     Whole(CycleOutcome<L, F>),
-    /// Not to its end. What it did by then; and where it is, if others may go on from there.
-    Part(Statistics, Option<Begun>),
-}
-
-/// Where a search is. No state is red that some search has to go to.
-pub(crate) struct Begun {
-    /// The states on its stack, the initial one first.
-    pub(crate) visits: Vec<Visit>,
+    /// Not to its end, and it is in no red search.
+    Part {
+        /// What it did by then.
+        statistics: Statistics,
+        /// How much may be used: whoever watches may have changed it.
+        limits: Limits,
+        /// The states on its stack, the initial one first, if others may go on from there.
+        way: Option<Vec<Visit>>,
+    },
 }
 
 /// A state on the stack of a search.
@@ -169,15 +174,15 @@ impl<'a, M: Model, S: Payloads<Mark>, O: Observer<M::Label, M::Fault>, P: Provis
         CycleOutcome::conclude_found(run, self.store.exactness(), *statistics)
     }
 
-    /// Where it is, unless states are told apart in another way by those who would go on.
-    fn begun(&self) -> Option<Begun> {
+    /// The states on its stack, unless those who would go on tell states apart in another way.
+    fn way(&self) -> Option<Vec<Visit>> {
         let visit = |frame: &Frame<M::Cursor, M::Label, FrameData>| Visit {
             listed: frame.listed,
             is_stored: frame.is_stored(),
             all_red: frame.data.all_red,
         };
         let is_same = !self.looked_up && !self.is_mixed;
-        is_same.then(|| Begun { visits: self.stack.frames().iter().map(visit).collect() })
+        is_same.then(|| self.stack.frames().iter().map(visit).collect())
     }
 
     /// Whether others are to go on.
