@@ -116,7 +116,7 @@ pub(super) struct Pair {
     pub danger: Vec<Leads>,
     /// To being its partner, later or now.
     pub partners: Vec<Leads>,
-    /// To being its partner now.
+    /// To being its partner before anybody else moves.
     pub direct: Vec<Leads>,
     /// For each part of its guard, to making that true.
     pub enablers: Vec<Vec<Leads>>,

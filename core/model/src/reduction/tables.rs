@@ -118,7 +118,7 @@ pub(super) struct EdgeTable {
     danger: Row,
     /// What must come along in any case.
     partners: Row,
-    /// With whom it could be taken now.
+    /// With whom it could be taken before anybody else moves.
     direct: Row,
     /// Its siblings must come along in any case.
     depends_on_absence: bool,
@@ -239,12 +239,12 @@ impl Configuration {
         }
     }
 
-    /// Whether somebody can take a step of which the edge may be a part.
+    /// Whether somebody can take a step of which the edge may be a part, or take part himself in one after which it may.
     fn is_offered(&self, edge: &EdgeTable, here: &Here<'_>, executable: &[u64]) -> bool {
         edge.direct.entries.iter().any(|(pid, start)| {
             let pid = usize::from(*pid);
             let mask = self.masks[(start + here.locations[pid]) as usize];
-            executable[pid] & mask != 0
+            (executable[pid] | self.place(pid, here).passive) & mask != 0
         })
     }
 

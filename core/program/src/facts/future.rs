@@ -51,18 +51,21 @@ impl Facts {
         })
     }
 
-    /// For each edge of one process, the edges at which another one is its partner in a rendezvous.
+    /// For each edge of one process, the edges from which on another one may be its partner in a rendezvous before anybody else moves by
+    /// himself.
     pub fn direct_partners(&self, of: &Instance, other: &Instance) -> Vec<Leads> {
         let is_partner =
             |mine: &Step, theirs: &Step| mine.offers.meets(theirs.accepts) || mine.accepts.meets(theirs.offers);
         let program = self.program();
         let locations = &program.process(other.key.process).locations;
         let direct = |mine: &Step| {
+            let mut partners = Bits::default();
+            let found = (0..other.steps.len()).filter(|edge| is_partner(mine, &other.steps[*edge]));
+            found.for_each(|edge| partners.insert(edge));
+            let leads = |edge: u32| self.run(other.key.process, self.index_of(EdgeId(edge))).meets(&partners);
             let mask = |location: &Location| {
                 let edges = location.edges.clone().enumerate();
-                edges
-                    .filter(|(_, edge)| is_partner(mine, &other.steps[self.index_of(EdgeId(*edge))]))
-                    .fold(0, |mask, (at, _)| mask | bit(at))
+                edges.filter(|(_, edge)| leads(*edge)).fold(0, |mask, (at, _)| mask | bit(at))
             };
             locations.iter().map(mask).collect()
         };
