@@ -357,6 +357,7 @@ impl<'a> Question<'a> {
             Some(
                 reduction::prepare(self.facts.shared_program(), Preserve::Deadlocks)
                     .ok()?
+                    .for_executions()
                     .with_facts(Arc::clone(&self.facts)),
             )
         };

@@ -350,6 +350,12 @@ fn so_have_models_whose_processes_talk() {
 }
 
 #[test]
+fn so_have_models_whose_processes_meet() {
+    let tally = compare_all(0..seeds(60), None, fabius_testkit::generate::meetings::model);
+    assert!(tally.enumerated > 20 && tally.executions < tally.interleavings, "{tally:?}");
+}
+
+#[test]
 fn so_have_models_whose_loops_are_passed_a_few_times() {
     for laps_max in [0, 1] {
         let tally = compare_all(0..seeds(60), Some(laps_max), small::model);

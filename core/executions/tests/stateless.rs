@@ -153,6 +153,12 @@ fn so_have_small_ones_whose_processes_talk() {
 }
 
 #[test]
+fn so_have_small_ones_whose_processes_meet() {
+    let compared = compare_all(64, Processes::ByNumber, generate::meetings::model);
+    assert!(compared > 20, "{compared} models were compared");
+}
+
+#[test]
 fn so_have_small_ones_whose_processes_are_told_apart_by_their_births() {
     let compared = compare_all(64, Processes::ByBirth, generate::births::model);
     assert!(compared > 20, "{compared} models were compared");

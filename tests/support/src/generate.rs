@@ -7,6 +7,7 @@ pub mod births;
 pub mod claim;
 pub mod guarded;
 pub mod indexed;
+pub mod meetings;
 pub mod messages;
 pub mod small;
 mod statement;

@@ -52,7 +52,14 @@ impl Basis {
             return Err(WhyNot::Claim);
         }
         let observer = matches!(preserve, Preserve::Formula(_)).then(|| facts.observer(&propositions));
-        Ok(Plan { preserve, program: Arc::clone(program), relations, observer, goals: Arc::default() })
+        Ok(Plan {
+            preserve,
+            program: Arc::clone(program),
+            relations,
+            observer,
+            goals: Arc::default(),
+            for_executions: false,
+        })
     }
 
     /// What sleep sets for a program that it [suits](Self::suits) rest on; `None` if there can be none. Processes are told apart by their

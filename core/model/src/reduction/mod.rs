@@ -140,6 +140,8 @@ pub struct Plan {
     observer: Option<Step>,
     /// Edges of which it matters whether they are taken, by their numbers; none beyond the end.
     goals: Arc<[bool]>,
+    /// Executions matter, and not only where they lead.
+    for_executions: bool,
 }
 
 /// Where a set with a sticky step must contain everybody.
@@ -213,6 +215,17 @@ impl Plan {
         let mut all = vec![false; self.program.edges.len()];
         goals.iter().for_each(|edge| all[edge.0 as usize] = true);
         Self { goals: all.into(), ..self }
+    }
+
+    /// The same where executions matter, and not only where they lead: whatever the others do, some step of a set can as well be taken first.
+    #[must_use]
+    pub fn for_executions(self) -> Self {
+        Self { for_executions: true, ..self }
+    }
+
+    /// Whether it matters when a process has to stop within an atomic sequence after private steps.
+    fn heeds_stops(&self) -> bool {
+        self.for_executions || !matches!(self.preserve, Preserve::Deadlocks | Preserve::Faults(_))
     }
 
     /// Whether a step may be a fault, or takes an edge that matters.
@@ -335,6 +348,11 @@ impl Reduced {
     /// The machine that lists everything.
     pub fn whole(&mut self) -> &mut SearchedMachine {
         &mut self.inner
+    }
+
+    /// Whether it matters to what is chosen when a process has to stop within an atomic sequence after steps that concern nobody else.
+    pub fn heeds_stops(&self) -> bool {
+        self.plan.heeds_stops()
     }
 
     /// The processes whose steps are sufficient in a state; `None` if nobody is to be left out.

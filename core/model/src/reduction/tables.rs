@@ -341,8 +341,7 @@ impl Tables {
         let processes = (0..ids.len())
             .map(|pid| self.agent(machine, shape, &ids, pid, (&std::mem::take(&mut demands[pid]), &mut masks)))
             .collect();
-        let depends_on_absence =
-            ids.iter().any(|id| self.known(*id).rendezvous.depends_on_absence.iter().any(|set| !set.is_empty()));
+        let depends_on_absence = ids.iter().any(|id| self.absence(*id).iter().any(|set| !set.is_empty()));
         Configuration { shape, processes, is_too_large: false, depends_on_absence, masks: masks.all }
     }
 
@@ -378,6 +377,12 @@ impl Tables {
 
     fn known(&self, id: usize) -> &Known {
         &self.judged[id].known
+    }
+
+    /// For each location of a process, the channels for which it matters to what is asked whether anybody receives.
+    fn absence(&self, id: usize) -> &[Channels] {
+        let rendezvous = &self.known(id).rendezvous;
+        if self.plan.heeds_stops() { &rendezvous.depends_on_absence } else { &rendezvous.shown_absence }
     }
 
     fn pair(&mut self, of: usize, other: usize) -> Arc<Pair> {
@@ -443,7 +448,7 @@ impl Tables {
                 progress: location.progress,
                 ends: at(&known.ends, location_at),
                 accepts: known.rendezvous.accepts[location_at],
-                depends_on_absence: known.rendezvous.depends_on_absence[location_at],
+                depends_on_absence: self.absence(ids[pid])[location_at],
             };
             let together = facts.executable_together(&known.instance, location);
             for (position, edge) in location.edges.clone().enumerate() {

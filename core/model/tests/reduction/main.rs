@@ -10,6 +10,7 @@ mod numbers;
 mod plain;
 mod shared;
 mod sleep;
+mod stops;
 mod termination;
 
 use fabius_model::reduction::{self, Preserve, Proviso, Reduced, prepare};
@@ -20,7 +21,7 @@ use fabius_program::{Action, EdgeId, Move, ProcessId, ProcessKind, Program, Prog
 use fabius_promela::Options;
 use fabius_search::reduce::OffStack;
 use fabius_search::{Quiet, Settings, StopAt, TreeStore, ViolationKind, depth_first, parallel};
-use fabius_testkit::generate::{self, births, guarded, small};
+use fabius_testkit::generate::{self, births, guarded, meetings, small};
 use graph::{Graph, Mover, StepTaken};
 use numbers::Numbers;
 use plain::{Plain, program};
@@ -40,12 +41,13 @@ struct Tally {
     without_numbers: u64,
 }
 
-/// A model text by seed, from one of four generators; with or without the optimisations.
+/// A model text by seed, from one of five generators; with or without the optimisations.
 fn text(seed: u64) -> String {
-    match seed % 5 {
-        0 => generate::model(seed / 5).text(),
+    match seed % 6 {
+        0 => generate::model(seed / 6).text(),
         1 => guarded::model(seed),
-        2 => births::model(seed / 5),
+        2 => births::model(seed / 6),
+        3 => meetings::model(seed),
         _ => small::model(seed),
     }
 }
@@ -103,25 +105,30 @@ fn seeds(few: u64) -> std::ops::Range<u64> {
     first..first + std::env::var("FABIUS_SEEDS").ok().and_then(|n| n.parse().ok()).unwrap_or(few)
 }
 
+/// Whether a reduction preserves deadlocks.
+fn keeps_deadlocks(program: &Arc<Program>, tally: &mut Tally) -> Result<(), String> {
+    let agree = |whole: &Graph, part: &Graph| same("ends", &whole.ends, &part.ends);
+    compare(program, Watch::NOTHING, Preserve::Deadlocks, tally, agree)
+}
+
 #[test]
 fn deadlocks_are_preserved() {
-    let tally = check_all(seeds(1500), |program, tally| {
-        compare(program, Watch::NOTHING, Preserve::Deadlocks, tally, |whole, part| {
-            same("ends", &whole.ends, &part.ends)
-        })
-    });
+    let tally = check_all(seeds(1500), keeps_deadlocks);
     println!("deadlocks: {tally:?}");
     assert!(tally.reduced < tally.states && tally.without_numbers > 100, "{tally:?}");
 }
 
+/// Whether a reduction preserves deadlocks and faults, if the search need not do anything for that.
+fn keeps_faults_by_loops(program: &Arc<Program>, tally: &mut Tally) -> Result<(), String> {
+    compare(program, Watch::NOTHING, Preserve::Faults(Proviso::Loops), tally, |whole, part| {
+        same("ends", &whole.ends, &part.ends)?;
+        same("faults", &whole.faults, &part.faults)
+    })
+}
+
 #[test]
 fn faults_are_preserved_by_loops() {
-    let tally = check_all(seeds(1500), |program, tally| {
-        compare(program, Watch::NOTHING, Preserve::Faults(Proviso::Loops), tally, |whole, part| {
-            same("ends", &whole.ends, &part.ends)?;
-            same("faults", &whole.faults, &part.faults)
-        })
-    });
+    let tally = check_all(seeds(1500), keeps_faults_by_loops);
     println!("faults, loops: {tally:?}");
     assert!(tally.reduced < tally.states, "{tally:?}");
 }
@@ -162,22 +169,25 @@ fn listed(outcome: &fabius_search::Outcome<Move, Fault>, numbers: &Numbers) -> O
     })
 }
 
+/// Whether a reduction preserves deadlocks and faults, if a depth-first search expands states fully that lead back to its path.
+fn keeps_faults_by_the_stack(program: &Arc<Program>, tally: &mut Tally) -> Result<(), String> {
+    let Ok(plan) = prepare(program, Preserve::Faults(Proviso::Stack)) else { return Ok(()) };
+    let Ok(mut plain) = Plain::new(Arc::clone(program), Watch::NOTHING) else { return Ok(()) };
+    let mut states = 0;
+    let numbers = Numbers::of(program, &[]);
+    let Some(whole) = violations(&mut plain, &numbers, &mut states) else { return Ok(()) };
+    let Ok(reduced) = Reduced::new(Arc::clone(program), Watch::NOTHING, plan) else { return Ok(()) };
+    let Some(part) = violations(&mut OffStack::new(reduced), &numbers, &mut tally.reduced) else {
+        return Err("more states than before".into());
+    };
+    tally.compared += 1;
+    tally.states += states;
+    same("violations", &whole, &part)
+}
+
 #[test]
 fn faults_are_preserved_by_the_stack() {
-    let tally = check_all(seeds(1500), |program, tally| {
-        let Ok(plan) = prepare(program, Preserve::Faults(Proviso::Stack)) else { return Ok(()) };
-        let Ok(mut plain) = Plain::new(Arc::clone(program), Watch::NOTHING) else { return Ok(()) };
-        let mut states = 0;
-        let numbers = Numbers::of(program, &[]);
-        let Some(whole) = violations(&mut plain, &numbers, &mut states) else { return Ok(()) };
-        let Ok(reduced) = Reduced::new(Arc::clone(program), Watch::NOTHING, plan) else { return Ok(()) };
-        let Some(part) = violations(&mut OffStack::new(reduced), &numbers, &mut tally.reduced) else {
-            return Err("more states than before".into());
-        };
-        tally.compared += 1;
-        tally.states += states;
-        same("violations", &whole, &part)
-    });
+    let tally = check_all(seeds(1500), keeps_faults_by_the_stack);
     println!("faults, stack: {tally:?}");
     assert!(tally.reduced < tally.states, "{tally:?}");
 }

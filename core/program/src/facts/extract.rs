@@ -87,6 +87,7 @@ pub(super) fn facts(program: Arc<Program>, observers: &[&Expr]) -> Facts {
         bounded: counts.iter().map(Option::is_some).collect(),
         numbered: true,
         reads_number: program.processes.iter().map(reads_number).collect(),
+        shown_absence: Channels::ALL,
         unknown: Vec::new(),
         program,
     };
@@ -97,6 +98,7 @@ pub(super) fn facts(program: Arc<Program>, observers: &[&Expr]) -> Facts {
         constants: Vec::new(),
     });
     facts.unknown = unknown.map(|key| facts.instance(key)).collect();
+    facts.find_shown_absence();
     facts
 }
 
@@ -161,6 +163,7 @@ impl Facts {
             steps.extend(context.location(location, shape.middle[at]));
         }
         drop(context);
+        self.tell_shown_absence(key.process, &mut steps);
         Instance { key, steps, concerns: Arc::default() }
     }
 
@@ -227,6 +230,7 @@ impl Context<'_> {
                 self.find_for(&reads, step);
                 step.depends_on_absence = offers[..at].iter().fold(Channels::NONE, |all, offers| all.with(*offers));
             }
+            step.shown_absence = step.depends_on_absence;
             if middle {
                 if let Condition::Vague(cells, channels) = vague(&step.guard) {
                     step.reads.extend(&cells);

@@ -18,6 +18,8 @@ pub struct Rendezvous {
     pub accepts: Vec<Channels>,
     /// It may do something that depends on whether anybody receives on these.
     pub depends_on_absence: Vec<Channels>,
+    /// The same, if only what can be reached matters.
+    pub shown_absence: Vec<Channels>,
 }
 
 impl Facts {
@@ -105,13 +107,15 @@ impl Facts {
         for (ahead, spawned) in shape.ahead.iter().zip(&shape.spawned_ahead) {
             let own = taking_part.iter().filter(|edge| ahead.contains(**edge)).map(|edge| &of.steps[*edge]);
             let created = spawned.iter().flat_map(|kind| &self.unknown[kind].steps);
-            let (mut accepts, mut depends_on_absence) = (Channels::NONE, Channels::NONE);
+            let [mut accepts, mut depends_on_absence, mut shown_absence] = [Channels::NONE; 3];
             for step in own.chain(created) {
                 accepts = accepts.with(step.accepts);
                 depends_on_absence = depends_on_absence.with(step.depends_on_absence);
+                shown_absence = shown_absence.with(step.shown_absence);
             }
             rendezvous.accepts.push(accepts);
             rendezvous.depends_on_absence.push(depends_on_absence);
+            rendezvous.shown_absence.push(shown_absence);
         }
         rendezvous
     }

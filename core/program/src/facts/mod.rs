@@ -39,6 +39,7 @@ mod potential;
 pub mod ranges;
 mod recorded;
 mod step;
+mod stops;
 mod stuck;
 mod termination;
 mod value;
@@ -87,6 +88,8 @@ pub struct Facts {
     numbered: bool,
     /// For each type, whether its processes look at their numbers.
     reads_number: Vec<bool>,
+    /// Channels for which some step shows that nobody receives.
+    shown_absence: Channels,
     /// For each type, a process of which nothing is known.
     unknown: Vec<Instance>,
 }

@@ -177,6 +177,8 @@ pub struct Step {
     pub accepts: Channels,
     /// Channels of [`Step::offers`] for which it matters that nobody receives.
     pub depends_on_absence: Channels,
+    /// Those of them for which it also shows in what can be reached: `facts/stops.rs` says why it need not.
+    pub shown_absence: Channels,
     /// Types of the processes that it creates.
     pub spawns: Vec<ProcessId>,
     /// The process is gone afterwards.
@@ -215,6 +217,23 @@ impl Step {
     /// Whether it has nothing to do with any rendezvous.
     pub fn is_alone(&self) -> bool {
         self.offers.is_empty() && self.accepts.is_empty()
+    }
+
+    /// Whether it has to do with nothing but variables that only its process uses, and neither creates nor ends processes.
+    pub(super) fn is_private(&self) -> bool {
+        let is_private = |part: &Condition| match part {
+            Condition::Never | Condition::Private(_) => true,
+            Condition::Vague(cells, channels) => cells.is_empty() && channels.is_empty(),
+            _ => false,
+        };
+        self.is_alone()
+            && self.guard.iter().all(is_private)
+            && self.reads.is_empty()
+            && self.written.is_empty()
+            && self.uses.is_empty()
+            && self.depends_on_absence.is_empty()
+            && self.spawns.is_empty()
+            && !self.ends
     }
 
     /// Whether this step and one of another process leave each other alone.
