@@ -7,13 +7,15 @@
 //!   none of these steps is a violation, and s is none
 //!   for each step that the search takes (all; with a reduction, those of the processes chosen):
 //!     the ordinary states that it leads to, through transient ones, are in the visited set
-//! with a reduction: if s has a step, one is chosen, and of each process all steps or none
+//! with a reduction: if s has a step, one is chosen, and of each process all steps or none; each chosen step can as well be taken
+//!   before one that is left out
 //! ```
 //!
 //! If all states were audited, the visited set would be closed under the steps of the reference interpreter, which shares no code
 //! with the machine. Whatever is otherwise is an internal error. What an audit does not look at: whether the order of a search for
-//! infinite runs would have shown a cycle, and whether what a reduction leaves out may be left out.
+//! infinite runs would have shown a cycle, and whether what a reduction leaves out may be left out for longer than one step.
 
+mod order;
 mod state;
 #[cfg(test)]
 mod tests;
@@ -50,6 +52,11 @@ pub trait Auditable: Model<Label = Move, Fault = Fault> {
 
     /// The steps that a search of this model takes in a state at least, if these need not be all.
     fn chosen(&mut self, state: &[u32]) -> Option<Vec<Move>>;
+
+    /// Whether it matters to what is chosen when a process has to stop within an atomic sequence.
+    fn heeds_stops(&self) -> bool {
+        true
+    }
 }
 
 impl Auditable for SearchedMachine {
@@ -76,6 +83,10 @@ impl Auditable for Reduced {
                 Next::Done(_) => return Some(chosen),
             }
         }
+    }
+
+    fn heeds_stops(&self) -> bool {
+        self.heeds_stops()
     }
 }
 

@@ -1,6 +1,7 @@
 //! The audit of one state.
 
 use super::Auditable;
+use super::order::Order;
 use fabius_analysis::as_state;
 use fabius_machine::{Ending as MachineEnding, Step};
 use fabius_model::SearchedMachine;
@@ -45,6 +46,11 @@ type Successors = Vec<(Transition, Vec<u32>)>;
 /// What the machine lists, where that leads in its words, and how the list ends.
 type Listed = (Vec<Transition>, Vec<Vec<u32>>, MachineEnding);
 
+/// What it counts to list some transitions of a state.
+fn weight(transitions: u64, state: &State) -> u64 {
+    transitions * (1 + (state.bytes() / 4) as u64 / WORDS_PER_TRANSITION)
+}
+
 impl<'a> Auditor<'a> {
     pub(super) fn new(machine: &SearchedMachine, store: &'a mut dyn VisitedSet) -> Self {
         Self {
@@ -81,6 +87,7 @@ impl<'a> Auditor<'a> {
             let mut steps = self.successors(model.whole(), &words, &state)?;
             if let Some(chosen) = model.chosen(&words) {
                 self.sufficient(&steps, &chosen, &state)?;
+                self.first(&chosen, &state, model.heeds_stops())?;
                 steps.retain(|(step, _)| step.label.is_none_or(|label| chosen.contains(&label)));
             }
             // Ordinary states are found; transient ones are passed through.
@@ -138,6 +145,23 @@ impl<'a> Auditor<'a> {
         Ok(())
     }
 
+    /// Whether chosen steps can as well be taken before those that are left out.
+    fn first(&mut self, chosen: &[Move], state: &State, heeds_stops: bool) -> Result<(), String> {
+        if state.holder.is_some() || state.is_claims_turn() {
+            return Ok(());
+        }
+        let mut order = Order { program: &self.program, heeds_stops, listed: 0 };
+        let matters = order.matters(state, chosen);
+        self.listed += weight(order.listed, state);
+        let Some((other, step)) = matters else { return Ok(()) };
+        let what = format!(
+            "{} is left out, and {} cannot as well be taken before it, in this state",
+            self.step(other, state),
+            self.step(step, state)
+        );
+        Err(self.about(&what, state))
+    }
+
     /// All successors, on which machine and reference interpreter agree, none of them a violation of safety.
     fn successors(
         &mut self,
@@ -147,7 +171,7 @@ impl<'a> Auditor<'a> {
     ) -> Result<Successors, String> {
         let (listed, words, machine_ending) = self.by_machine(machine, words)?;
         let (expected, ending) = self.by_witness(state);
-        self.listed += listed.len() as u64 * (1 + (state.bytes() / 4) as u64 / WORDS_PER_TRANSITION);
+        self.listed += weight(listed.len() as u64, state);
         if let Some((step, _)) =
             expected.iter().zip(listed.iter().map(Some).chain(std::iter::repeat(None))).find(|(a, b)| Some(*a) != *b)
         {
@@ -230,7 +254,7 @@ impl<'a> Auditor<'a> {
     }
 
     /// What the words of a state mean.
-    fn read(&self, machine: &SearchedMachine, words: &[u32]) -> Result<State, String> {
+    pub(super) fn read(&self, machine: &SearchedMachine, words: &[u32]) -> Result<State, String> {
         let view = machine.machine().view(words).ok_or("the visited set holds words that are no state")?;
         Ok(self.comparable(as_state(&self.program, self.watch, &view)))
     }

@@ -1,5 +1,6 @@
 //! An audit accepts right searches and refuses wrong ones.
 
+use super::order::Order;
 use super::*;
 use fabius_base::Cancel;
 use fabius_model::reduction::{self, Preserve, Proviso};
@@ -9,6 +10,8 @@ use fabius_search::store::TreeStore;
 use fabius_search::{Quiet, Settings as Searching, StopAt, depth_first};
 use fabius_task::load::load;
 use fabius_task::settings::Settings;
+use fabius_testkit::generate::{guarded, meetings, small};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// Two channels, an atomic sequence, a rendezvous, and steps that are independent of all others.
@@ -157,4 +160,83 @@ fn an_audit_ends_early_where_it_is_told_to() {
     assert_eq!(audited(ALL, Some(Duration::from_secs(1))), 0);
     cancel.cancel();
     assert_eq!(audited(ALL, None), 0);
+}
+
+/// States of a reduced model in which something is left out, with what is chosen; not more than some hundreds.
+fn reduced_states(reduced: &mut Reduced) -> Vec<(fabius_witness::State, Vec<Move>)> {
+    let mut store = TreeStore::new();
+    let (mut first, mut met, mut found) = (Vec::new(), HashSet::new(), Vec::new());
+    if reduced.initial(&mut first).is_err() {
+        return found;
+    }
+    let mut open = vec![first];
+    while let Some(words) = open.pop().filter(|_| met.len() < 300) {
+        if !met.insert(words.clone()) {
+            continue;
+        }
+        let (mut cursor, mut successor) = (reduced.begin(&words), Vec::new());
+        while let found @ (Next::Successor { .. } | Next::Broken { .. }) =
+            reduced.next(&words, &mut cursor, &mut successor)
+        {
+            if let Next::Successor { .. } = found {
+                open.push(successor.clone());
+            }
+        }
+        let (chosen, all) = (reduced.chosen(&words).expect("a choice"), steps(reduced.whole(), &words));
+        let state = Auditor::new(reduced.whole(), &mut store).read(reduced.whole(), &words).expect("a state");
+        if chosen.len() < all.len() && state.holder.is_none() && !state.is_claims_turn() {
+            found.push((state, chosen));
+        }
+    }
+    found
+}
+
+/// The steps that a machine lists.
+fn steps(machine: &mut SearchedMachine, words: &[u32]) -> Vec<Move> {
+    let (mut cursor, mut successor, mut all) = (machine.begin(words), Vec::new(), Vec::new());
+    loop {
+        match machine.next(words, &mut cursor, &mut successor) {
+            Next::Successor { label, .. } => all.extend(label),
+            Next::Broken { label, .. } => all.push(label),
+            Next::Done(_) => return all,
+        }
+    }
+}
+
+#[test]
+fn what_a_reduction_chooses_can_as_well_be_taken_first() {
+    let (mut asked, mut refused) = (0, 0);
+    for seed in 0..1500 {
+        let text = match seed % 4 {
+            0 => small::model(seed),
+            1 => guarded::model(seed),
+            _ => meetings::model(seed),
+        };
+        let loaded = load("m.pml", text.clone(), &[], &mut |_, _| None, &Settings::default());
+        let Some(program) = loaded.checkable() else { continue };
+        for preserve in [Preserve::Deadlocks, Preserve::Faults(Proviso::Loops), Preserve::Formula(Vec::new())] {
+            let Ok(plan) = reduction::prepare(program, preserve) else { continue };
+            let machine = SearchedMachine::new(Arc::clone(program), Watch::NOTHING).expect("a machine");
+            let mut reduced = Reduced::of(machine, plan);
+            for (state, chosen) in reduced_states(&mut reduced) {
+                let mut order = Order { program, heeds_stops: reduced.heeds_stops(), listed: 0 };
+                let matters = order.matters(&state, &chosen);
+                assert_eq!(matters, None, "seed {seed}:\n{text}\n{state:?}\n{chosen:?}");
+                asked += 1;
+                // Each of the others alone would often be too little.
+                for other in steps_left_out(program, &state, &chosen) {
+                    refused += u32::from(order.matters(&state, &[other]).is_some());
+                }
+            }
+        }
+    }
+    assert!(10_000 < asked && 1_000 < refused, "{asked} states, {refused} wrong choices refused");
+}
+
+/// Steps that are left out, one of each process.
+fn steps_left_out(program: &Program, state: &fabius_witness::State, chosen: &[Move]) -> Vec<Move> {
+    let possible = fabius_witness::moves(program, state).successors.into_iter().map(|(step, _)| step);
+    let mut left: Vec<Move> = possible.filter(|step| chosen.iter().all(|other| other.pid != step.pid)).collect();
+    left.dedup_by_key(|step| step.pid);
+    left
 }
