@@ -36,6 +36,8 @@ pub(super) struct Beside<'s, 'a> {
     threads: Option<Threads<'a>>,
     /// The numbers of the properties for which something is being confirmed, in their order.
     waiting: VecDeque<usize>,
+    /// What is to be confirmed later, if all is.
+    held: Option<Vec<Handed<'a>>>,
 }
 
 /// Threads that have begun.
@@ -88,7 +90,7 @@ impl<'s, 'a> Beside<'s, 'a> {
         let limits = Limits { memory_bytes_max, ..settings.limits };
         let settings = Settings { limits, ..settings.clone() };
         let task = Task { loaded, program, settings, from_outside };
-        Some(Self { scope, task, threads: None, waiting: VecDeque::new() })
+        Some(Self { scope, task, threads: None, waiting: VecDeque::new(), held: None })
     }
 
     /// The memory that a thread may use.
@@ -109,9 +111,26 @@ impl<'s, 'a> Beside<'s, 'a> {
         if let Some(unconfirmed) = &mut checked.unconfirmed {
             unconfirmed.set_bounds(self.task.settings.until, self.memory_bytes_max());
         }
-        threads.hand.send((index, planned, checked)).map_err(|back| back.0.2)?;
+        let handed = (index, planned, checked);
+        match &mut self.held {
+            Some(held) => held.push(handed),
+            None => threads.hand.send(handed).map_err(|back| back.0.2)?,
+        }
         self.waiting.push_back(index);
         Ok(())
+    }
+
+    /// From now on, what is to be confirmed is so later.
+    pub(super) fn hold(&mut self) {
+        self.held.get_or_insert_default();
+    }
+
+    /// Confirms what waited for that.
+    pub(super) fn release(&mut self) {
+        let held = self.held.take().into_iter().flatten();
+        let Some(threads) = &self.threads else { return };
+        // The threads listen as long as there are any, and tell if one fails.
+        held.for_each(|handed| drop(threads.hand.send(handed)));
     }
 
     /// Takes note that no search goes on any more: as many threads as may work confirm what waits, if the system gives them.

@@ -178,15 +178,10 @@ impl<'a> Portfolio<'_, 'a> {
         turn: Turn,
         outer: &mut CheckContext<'_>,
     ) -> (Choice, Checked, bool) {
-        let mut is_over = true;
-        let mut tell = |event| {
+        let (checked, is_over) = task.at_once(turn, &mut |event| {
             (outer.observe)(event);
             self.hear_beside(outer);
             true
-        };
-        let checked = task.search(turn, &mut tell, |_| {
-            is_over = false;
-            None
         });
         (task.choice, checked, is_over)
     }

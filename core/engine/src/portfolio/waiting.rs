@@ -170,6 +170,16 @@ impl Sieve<'_> {
 }
 
 impl Task<'_> {
+    /// Runs the search for one turn: what it left behind, and whether it ended before its turn did.
+    pub(super) fn at_once(&self, turn: Turn, tell: &mut dyn FnMut(Event) -> bool) -> (Checked, bool) {
+        let mut is_over = true;
+        let checked = self.search(turn, tell, |_| {
+            is_over = false;
+            None
+        });
+        (checked, is_over)
+    }
+
     /// Runs the search; what it left behind. `tell` is told what happens, and says whether anybody listens. At the end of each turn,
     /// `wait` tells the next one, or that there is none.
     pub(super) fn search(

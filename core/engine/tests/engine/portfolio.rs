@@ -302,9 +302,9 @@ fn in_the_first_pause_every_other_property_has_a_first_look() {
         active proctype A() { do :: a < 12 -> a++ :: a > 0 -> a-- od }
         active proctype B() { do :: b < 12 -> b++ :: b > 0 -> b-- od }
         active proctype C() { do :: c < 12 -> c++ :: c > 0 -> c-- od }";
-    let with_look = |first_look: u64| {
+    let with_look = |first_look: u64, threads: usize| {
         let pauses = Pauses { first: 2_000, growth: 4, early: 4, first_look, shortest_turn: 900, kept_from: 5_000 };
-        let settings = Settings { pauses, threads: ThreadCount::UpTo(1), ..Settings::default() };
+        let settings = Settings { pauses, threads: ThreadCount::UpTo(threads), ..Settings::default() };
         let (outcome, events) = run(text, &settings);
         // How far safety is when the last of the others is found.
         let mut far = 0;
@@ -319,9 +319,11 @@ fn in_the_first_pause_every_other_property_has_a_first_look() {
         }
         (far, outcome.report.properties)
     };
-    let ((soon, looked), (late, plain)) = (with_look(1_000), with_look(0));
+    let ((soon, looked), (late, plain)) = (with_look(1_000, 1), with_look(0, 1));
     assert!((2_000..8_000).contains(&soon) && 8_000 <= late, "{soon} {late}");
-    for (one, other) in looked.iter().zip(&plain) {
+    // As many looks as there are threads go on at the same time.
+    let by_threads = [2, 4].map(|threads| with_look(1_000, threads).1);
+    for (one, other) in looked.iter().chain(by_threads.iter().flatten()).zip(plain.iter().cycle()) {
         assert_eq!((one.verdict, one.violations.len()), (other.verdict, other.violations.len()), "{}", one.name);
         let lengths =
             |property: &PropertyReport| property.violations.iter().map(|found| found.steps).collect::<Vec<_>>();
