@@ -39,6 +39,8 @@ const STATES_MAX: u64 = 400;
 const TRANSITIONS_PER_LISTED: u64 = 250;
 /// … but after a short search, up to this many transitions are listed.
 const LISTED_MIN: u64 = 200;
+/// To find out whether the order of steps matters that a reduction chose, one part of that is listed in addition.
+const ORDERED_SHARE: u64 = 2;
 /// States are drawn in an order that starts from this; the same for every run.
 const SEED: u64 = 0;
 
@@ -158,7 +160,7 @@ fn audit_states(
     stops: &Stops<'_>,
 ) -> Result<u64, String> {
     let drawn = store.draw(states_max, SEED);
-    let mut auditor = Auditor::new(model.whole(), store);
+    let mut auditor = Auditor::new(model.whole(), store, listed_max / ORDERED_SHARE);
     let (mut words, mut audited) = (Vec::new(), 0);
     auditor.initial(model)?;
     for drawn in drawn {

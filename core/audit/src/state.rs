@@ -26,6 +26,10 @@ pub(super) struct Auditor<'a> {
     pub(super) store: &'a mut dyn VisitedSet,
     /// Transitions listed so far; those of large states count more than once.
     pub(super) listed: u64,
+    /// The same of those listed to find out whether the order of steps matters, …
+    ordered: u64,
+    /// … which ends once there are this many.
+    ordered_max: u64,
 }
 
 /// A transition, whoever listed it.
@@ -52,7 +56,7 @@ fn weight(transitions: u64, state: &State) -> u64 {
 }
 
 impl<'a> Auditor<'a> {
-    pub(super) fn new(machine: &SearchedMachine, store: &'a mut dyn VisitedSet) -> Self {
+    pub(super) fn new(machine: &SearchedMachine, store: &'a mut dyn VisitedSet, ordered_max: u64) -> Self {
         Self {
             program: Arc::clone(machine.shared_program()),
             watch: machine.machine().watch(),
@@ -60,6 +64,8 @@ impl<'a> Auditor<'a> {
             hidden_words: machine.machine().hidden_words(),
             store,
             listed: 0,
+            ordered: 0,
+            ordered_max,
         }
     }
 
@@ -147,12 +153,12 @@ impl<'a> Auditor<'a> {
 
     /// Whether chosen steps can as well be taken before those that are left out.
     fn first(&mut self, chosen: &[Move], state: &State, heeds_stops: bool) -> Result<(), String> {
-        if state.holder.is_some() || state.is_claims_turn() {
+        if state.holder.is_some() || state.is_claims_turn() || self.ordered_max <= self.ordered {
             return Ok(());
         }
         let mut order = Order { program: &self.program, heeds_stops, listed: 0 };
         let matters = order.matters(state, chosen);
-        self.listed += weight(order.listed, state);
+        self.ordered += weight(order.listed, state);
         let Some((other, step)) = matters else { return Ok(()) };
         let what = format!(
             "{} is left out, and {} cannot as well be taken before it, in this state",

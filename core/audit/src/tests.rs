@@ -183,7 +183,7 @@ fn reduced_states(reduced: &mut Reduced) -> Vec<(fabius_witness::State, Vec<Move
             }
         }
         let (chosen, all) = (reduced.chosen(&words).expect("a choice"), steps(reduced.whole(), &words));
-        let state = Auditor::new(reduced.whole(), &mut store).read(reduced.whole(), &words).expect("a state");
+        let state = Auditor::new(reduced.whole(), &mut store, 0).read(reduced.whole(), &words).expect("a state");
         if chosen.len() < all.len() && state.holder.is_none() && !state.is_claims_turn() {
             found.push((state, chosen));
         }
